@@ -9,35 +9,11 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
+from nightwatch_core.models import code, proposals
 from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
-from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    CiRun,
-    Commit,
-    CommitDiff,
-    Ecosystem,
-    FolderEntry,
-    Library,
-    LoggedCommit,
-    MergedPull,
-    OtherPull,
-    Release,
-    SearchHit,
-)
 from nightwatch_core.models.conversation import AgentSpec, Capabilities, Conversation, Reply
 from nightwatch_core.models.errors import ErrorGroup, Fetched, FileContents, Frame, Trace, Window
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Notes, Pattern, TaskFile
-from nightwatch_core.models.proposals import (
-    Command,
-    FileChange,
-    OwnItem,
-    Preparation,
-    Prepared,
-    Proposal,
-    Receipt,
-    Run,
-)
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 
 # What we ask of the repository that the errors come from, as we would like to ask it.
@@ -51,7 +27,7 @@ class CodeReader(Protocol):
     """
 
     @property
-    def commit(self) -> Commit:
+    def commit(self) -> code.Commit:
         """Return the commit everything is read at."""
 
     def paths(self) -> tuple[str, ...]:
@@ -60,31 +36,33 @@ class CodeReader(Protocol):
     def read_file(self, path: str) -> str | None:
         """Return the text at `path`; None where there is no such file, or it is not text."""
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[code.SearchHit, ...]:
         """Return lines that hold `query` literally, below folder or file `path`."""
 
-    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
+    def list_directory(self, path: str = "") -> tuple[code.FolderEntry, ...]:
         """Return the names in a folder."""
 
-    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[code.Blame, ...]:
         """Return the last author of each line from `start` to `end` (included).
 
         Reformatting, moved lines and ignored revisions are looked through where that is known.
         """
 
-    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+    def show_commit(self, sha: str, path: str = "") -> code.CommitDiff | None:
         """Return a commit's changes, below `path` where given; None for an unknown commit.
 
         `sha` may be shortened to seven digits, or be "#12" for what merged that pull request.
         """
 
-    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+    def history(
+        self, path: str = "", text: str = "", limit: int = 20
+    ) -> tuple[code.LoggedCommit, ...]:
         """Return commits, newest first, below `path`; with `text` those that added or removed it.
 
         Raises `GiveUp` where past texts cannot be searched.
         """
 
-    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[code.ChangedFile, ...]:
         """Return the differences between two commits below `path`, of the first files only.
 
         Raises `GiveUp` where one of them is not known.
@@ -100,13 +78,13 @@ class CodeReader(Protocol):
 class LibraryReader(Protocol):
     """The source of libraries that the application is built on, where they are installed."""
 
-    def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
+    def copies(self, ecosystem: code.Ecosystem, package: str) -> tuple[code.Library, ...]:
         """Return every copy of a package, the application's own first; empty where none is here."""
 
-    def paths(self, library: Library) -> tuple[str, ...]:
+    def paths(self, library: code.Library) -> tuple[str, ...]:
         """Return its source files, relative to site-packages or to its own folder."""
 
-    def read_file(self, library: Library, path: str) -> str | None:
+    def read_file(self, library: code.Library, path: str) -> str | None:
         """Return the text at one of these paths; None where it is none of them, or not text."""
 
 
@@ -124,28 +102,28 @@ class LaysOut(Protocol):
 class CodeHost(Protocol):
     """The repository the errors come from."""
 
-    def head(self) -> Commit:
+    def head(self) -> code.Commit:
         """Return the newest commit of the base branch, which fixes aim at."""
 
-    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+    def commit_of(self, name: str, *, branches: bool = False) -> code.Commit | None:
         """Return the commit of a tag, a sha or its beginning; with `branches` of a branch, too.
 
         None where no commit here goes by that name, or several do.
         """
 
-    def commit_at(self, moment: datetime) -> Commit:
+    def commit_at(self, moment: datetime) -> code.Commit:
         """Return the newest commit that the base branch had then, its head where it had none.
 
         `because` says which it is. A merge counts from its own time, not from its commits'.
         """
 
-    def reader(self, commit: Commit) -> CodeReader:
+    def reader(self, commit: code.Commit) -> CodeReader:
         """Return the tree at that commit, by a reader of the caller's own."""
 
-    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+    def pulls_merged_since(self, since: datetime) -> tuple[code.MergedPull, ...]:
         """Return pull requests merged into the base branch, newest first."""
 
-    def releases(self) -> tuple[Release, ...]:
+    def releases(self) -> tuple[code.Release, ...]:
         """Return releases, newest first."""
 
     def probe(self) -> str:
@@ -165,13 +143,20 @@ class Sandbox(Protocol):
     def confinement(self) -> str:
         """Say what confines programs here."""
 
-    def prepare(self, commit: Commit, preparation: Preparation) -> Prepared:
+    def prepare(
+        self, commit: code.Commit, preparation: proposals.Preparation
+    ) -> proposals.Prepared:
         """Have the dependencies of a project at hand, before any change is applied.
 
         Raises `GiveUp`, with what to set, where they cannot be had.
         """
 
-    def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
+    def run(
+        self,
+        commit: code.Commit,
+        changes: tuple[proposals.FileChange, ...],
+        command: proposals.Command,
+    ) -> proposals.Run:
         """Run a command in a fresh copy of the tree with the changes made; nothing of it stays."""
 
     def close(self) -> None:
@@ -203,7 +188,7 @@ class ErrorSource(Protocol):
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """Return at most `limit` traces of the group, newest first."""
 
-    def releases(self) -> tuple[Release, ...]:
+    def releases(self) -> tuple[code.Release, ...]:
         """Return known deployments, newest first; `sha` as it was reported, or empty."""
 
     def probe(self) -> str:
@@ -237,17 +222,17 @@ class SourceMaps(Protocol):
 class Tracker(Protocol):
     """Our own issues and pull requests, and the pull requests beside them."""
 
-    def own_items(self) -> tuple[OwnItem, ...]:
+    def own_items(self) -> tuple[proposals.OwnItem, ...]:
         """Return all our issues and pull requests, in every state, with reviewers' comments."""
 
-    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[code.OtherPull, ...]:
         """Return all pull requests that change one of these files, the last changed first.
 
         Open ones, closed ones and merged ones that changed `since` then, with what they do to these
         files; of many only the first. Where there are no pull requests, unmerged branches.
         """
 
-    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+    def ci(self, numbers: tuple[int, ...]) -> tuple[code.CiRun, ...]:
         """Return the CI state of our pull requests, in this order."""
 
     def probe(self) -> str:
@@ -350,7 +335,7 @@ class Records(Protocol):
 class Outbox(Protocol):
     """Where issues, comments and draft pull requests are published."""
 
-    def publish(self, proposal: Proposal) -> Receipt:
+    def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish once per key, however often it is asked."""
 
     def probe(self) -> str:

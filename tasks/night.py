@@ -18,17 +18,8 @@ from nightwatch_core.report.view import case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.text.templates import is_beginning
 from nightwatch_core.triage.batch_triage import check_batch_mode
+from tasks import wiring
 from tasks.runner import step
-from tasks.wiring import (
-    half_described,
-    keep_pasted_record,
-    nights,
-    publishing,
-    reading,
-    reset_ports,
-    watermark_key,
-    with_default_ports,
-)
 from tasks.wiring.proxies import begin_recording, list_for, night_fence
 from tasks.wiring.services import begin_counting
 
@@ -43,13 +34,13 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     Raises `StopTheNight` where they cannot be used, name an agent that is not there, or ask for a
     batch without a model.
     """
-    reset_ports()
+    wiring.reset_ports()
     begin_counting()
-    options = with_default_ports(night_options(choices))
+    options = wiring.with_default_ports(night_options(choices))
     check_batch_mode(options)
     begin_recording(options)
     if options.agent:
-        choose(agents_of(reading(options).agents), "", options.agent)
+        choose(agents_of(wiring.reading(options).agents), "", options.agent)
     return options
 
 
@@ -58,13 +49,13 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
 
     Raises `StopTheNight` where no night of that name was kept.
     """
-    report = nights().report(night)
+    report = wiring.nights().report(night)
     if report is None:
         raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
     list_for(report.night.id)
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
-    options = with_default_ports(night_options(kept | given))
+    options = wiring.with_default_ports(night_options(kept | given))
     return report.model_copy(
         update={"options": options, "banner": banner(options), "advice": advice()}
     )
@@ -78,10 +69,10 @@ def open_night(options: NightOptions) -> Night:
     other one's is known by its window, whatever zone or summer time it is told in by now. The
     night is kept, so that a Retry of the run stays in it and finds its analyses done.
     """
-    ports, kind = reading(options), kind_of(options)
+    ports, kind = wiring.reading(options), kind_of(options)
     now = ports.clock.now()
     since = now - RESUMABLE if is_live(options) else LONG_AGO
-    cut = publishing(options).nights.unfinished(kind, since)
+    cut = wiring.publishing(options).nights.unfinished(kind, since)
     if cut and is_live(options):
         return begin_night(options, cut.window, kind, cut.id)
     window = ports.errors.window(lookback_for(options, kind.scheduled), now)
@@ -93,7 +84,7 @@ def kind_of(options: NightOptions) -> NightKind:
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     return NightKind(
-        key=watermark_key(options),
+        key=wiring.watermark_key(options),
         scheduled=run is not None and run.auto_scheduled,
         dry=options.dry_run,
         since=options.since.strip(),
@@ -129,7 +120,7 @@ def advice() -> tuple[str, ...]:
     """List services whose settings are incomplete."""
     return tuple(
         f"Not connected: {service}, for which {' and '.join(missing)} must be set."
-        for service, missing in half_described().items()
+        for service, missing in wiring.half_described().items()
     )
 
 
@@ -138,7 +129,7 @@ def begin_night(
 ) -> Night:
     """Begin the night over that window, or take it up again; without `kind` as this run says."""
     kind = kind or kind_of(options)
-    zone, store = reading(options).clock.now().tzinfo, publishing(options).nights
+    zone, store = wiring.reading(options).clock.now().tzinfo, wiring.publishing(options).nights
     local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
     follows = is_live(options) and kind.scheduled and not kind.since
     gap = unread_gap(store.watermark(kind.key), local) if follows else ""
@@ -168,16 +159,16 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
 
     A pasted record becomes a file source of its own.
     """
-    reset_ports()
+    wiring.reset_ports()
     begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}
     quiet: dict[str, object] = {"publish": "none", **given}
     quiet |= {"force": True, "max_errors": 1}
     if record:
-        quiet |= {"source": "file", "errors": keep_pasted_record(record)}
+        quiet |= {"source": "file", "errors": wiring.keep_pasted_record(record)}
     elif error and not {"source", "errors", "repo", "code"} & set(given):
         quiet = _as_that_night(error) | quiet
-    return with_default_ports(night_options(quiet))
+    return wiring.with_default_ports(night_options(quiet))
 
 
 @step("seek the error", patient=True)
@@ -188,7 +179,7 @@ def seek_error(
 
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
-    ports = reading(options)
+    ports = wiring.reading(options)
     window = ports.errors.window(lookback_for(options), ports.clock.now())
     fetched = ports.errors.error_groups(window)
     case = known_case(error)
@@ -208,13 +199,13 @@ def seek_error(
 @step("open the run", key=lambda context, _: f"single/{context.task_run.flow_run_id}")
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
     """Open a night for one error, the same one when the run is retried."""
-    now = reading(options).clock.now()
+    now = wiring.reading(options).clock.now()
     name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
     def night(id: str, resumed: bool) -> Night:
         return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given_options())
 
-    return publishing(options).nights.begin(name, night)
+    return wiring.publishing(options).nights.begin(name, night)
 
 
 def _is_meant(
@@ -239,7 +230,7 @@ def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
 
 def known_case(error: str) -> tuple[RunReport, Case] | None:
     """Find the newest report with the error of this name, and its case there."""
-    reports = nights().reports() if error else ()
+    reports = wiring.nights().reports() if error else ()
     cases = ((report, case_of((report,), error)) for report in reports)
     return next(((report, case) for report, case in cases if case), None)
 

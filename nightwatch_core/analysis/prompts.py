@@ -21,15 +21,9 @@ from nightwatch_core.code.code_view import name
 from nightwatch_core.code.edits import diff
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.memory.researcher import past_learnings
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.code import LoggedCommit
 from nightwatch_core.models.errors import Case, Trace
-from nightwatch_core.models.knowledge import (
-    FAILED,
-    TURNED_DOWN,
-    Lesson,
-    OutcomeEvent,
-    PriorAnalysis,
-)
 from nightwatch_core.models.research import CodeChanges, Deployment, PreviewKind, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.pattern_text import pattern_told
@@ -156,7 +150,7 @@ def _commit_text(commit: LoggedCommit) -> str:
     return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {number}{subject}"
 
 
-def prior_text(prior: PriorAnalysis) -> str:
+def prior_text(prior: knowledge.PriorAnalysis) -> str:
     """Write an earlier case: its finding, and the outcome of its fix."""
     lesson = prior.lesson
     fates = [failed_fix(event) for event in lesson.fates[-OUTCOME_EVENTS:]]
@@ -175,16 +169,18 @@ class MessageContext(NamedTuple):
     traces: int = 0  # that the source has
 
 
-def failed_fix(event: OutcomeEvent) -> str:
+def failed_fix(event: knowledge.OutcomeEvent) -> str:
     """Write what people, or production, said to a proposed fix; empty where it did not fail."""
     words = "; ".join((event.because, *event.words[:REVIEW_WORDS])).strip("; ")
     why = f": {line(words, REASON)}" if words else ""
-    return f"pull request #{event.number} {event.kind}{why}" if event.kind in FAILED else ""
+    return (
+        f"pull request #{event.number} {event.kind}{why}" if event.kind in knowledge.FAILED else ""
+    )
 
 
-def turned_down(lesson: Lesson) -> str:
+def turned_down(lesson: knowledge.Lesson) -> str:
     """Write the fix that failed, so that it is not proposed again; empty where none did."""
-    if lesson.outcome not in TURNED_DOWN or not lesson.edits:
+    if lesson.outcome not in knowledge.TURNED_DOWN or not lesson.edits:
         return ""
     changes = middle_out(block(diff(lesson.edits), 3 * REASON), REASON)
     return f"that fix, not to be proposed again unchanged:\n{changes}"

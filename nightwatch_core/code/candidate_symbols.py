@@ -8,14 +8,7 @@ from typing import NamedTuple
 
 from inflection import camelize, singularize, underscore
 
-from nightwatch_core.code.definitions import (
-    NameUse,
-    defined_name,
-    definition_of,
-    definitions_in,
-    functions_around,
-    uses_in,
-)
+from nightwatch_core.code import definitions
 from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
 from nightwatch_core.code.symptoms import MESSAGE, symptom_of
@@ -119,7 +112,10 @@ def _of_frame(
 ) -> Iterator[Use]:
     steps = value_flow(path, text, line, members)
     made = {step.sets: step for step in steps if step.sets}
-    start = max((definition.line for definition in functions_around(path, text, line)), default=1)
+    start = max(
+        (definition.line for definition in definitions.functions_around(path, text, line)),
+        default=1,
+    )
     above = Step(max(start, line - NEAR_LINES), line, 2)
     for step in (*steps, above) if number == 0 else steps:
         yield from _on(step, step.depth + number, path, text, line, made)
@@ -172,12 +168,12 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
     return tuple(dict.fromkeys(owner for owner in owners if owner))[:OWNERS]
 
 
-def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
-    known = uses_in(path, text, first, last)
+def _names(path: str, text: str, first: int, last: int) -> Iterator[definitions.NameUse]:
+    known = definitions.uses_in(path, text, first, last)
     yield from known
     for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
         for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
-            yield NameUse(found["name"], number, found.start())
+            yield definitions.NameUse(found["name"], number, found.start())
 
 
 # Which files test a file: told by their names, as languages and frameworks name them.
@@ -317,7 +313,7 @@ class Lookup:
     def within(self, name: str, paths: tuple[str, ...]) -> Place | None:
         """Find the first of some files that defines the name."""
         for path in paths:
-            definition = definition_of(name, path, self.text(path) or "")
+            definition = definitions.definition_of(name, path, self.text(path) or "")
             if definition:
                 return Place(path, definition.line, definition.end)
         return None
@@ -325,12 +321,12 @@ class Lookup:
     def member(self, name: str, owner: str, path: str) -> Place | None:
         """Find what the class, or the module that is the file, has under this name."""
         text, last = self.text(path) or "", re.split(r"::|[.\\]", owner)[-1]
-        whole = definition_of(last, path, text)
+        whole = definitions.definition_of(last, path, text)
         folder, _, file = path.rpartition("/")
         modules = (underscore(file.split(".")[0]), underscore(folder.rpartition("/")[2]))
         if whole is None and underscore(last) not in modules:
             return None
-        for definition in definitions_in(path, text) if name in text else ():
+        for definition in definitions.definitions_in(path, text) if name in text else ():
             is_inside = whole is None or whole.line <= definition.line <= whole.end
             if definition.name == name and is_inside and definition != whole:
                 return Place(path, definition.line, definition.end)
@@ -357,7 +353,9 @@ class Lookup:
         head = next((head for head in language_of(like).heads if head in certain), "")
         hits = self.hits(f"{head}{name}")
         paths = dict.fromkeys(
-            hit.path for hit in hits if defined_name(hit.text, language_of(hit.path)) == name
+            hit.path
+            for hit in hits
+            if definitions.defined_name(hit.text, language_of(hit.path)) == name
         )
         if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()

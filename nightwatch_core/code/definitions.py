@@ -8,17 +8,7 @@ from typing import Literal, NamedTuple
 import tree_sitter
 from tree_sitter import Node
 
-from nightwatch_core.code.languages import (
-    CACHED_FILES,
-    LONGEST_NAME,
-    NAMED_FILE,
-    NAMED_LINE,
-    Language,
-    captured,
-    is_readable,
-    language_of,
-    parsed,
-)
+from nightwatch_core.code import languages
 from nightwatch_core.code.syntax import FUNCTIONS, body_of, names_of, nodes_in, targets_of, text_of
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
@@ -107,21 +97,21 @@ def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
     return tuple(item for item in near if item.is_member or item.name not in variables)
 
 
-def defined_name(row: str, language: Language) -> str:
+def defined_name(row: str, language: languages.Language) -> str:
     """Name what a line alone seems to define; empty where it defines nothing."""
-    matches = (re.match(pattern, row[:NAMED_LINE]) for pattern in language.definitions)
+    matches = (re.match(pattern, row[: languages.NAMED_LINE]) for pattern in language.definitions)
     return next((found["name"] for found in matches if found), "")
 
 
-@lru_cache(maxsize=CACHED_FILES)
+@lru_cache(maxsize=languages.CACHED_FILES)
 def _names_in(path: str, text: str) -> Names:
     """Read a file's names from its tree; from its lines where no grammar knows the file."""
-    rows = text[:NAMED_FILE].split("\n")
-    text = "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows)
-    root = parsed(path, text)
-    if root is None or not is_readable(root):
+    rows = text[: languages.NAMED_FILE].split("\n")
+    text = "\n".join(row if len(row) <= languages.NAMED_LINE else "" for row in rows)
+    root = languages.parsed(path, text)
+    if root is None or not languages.is_readable(root):
         return Names(definitions=tuple(_by_lines(path, text)))
-    nodes, data = captured(path, root), root.text or b""
+    nodes, data = languages.captured(path, root), root.text or b""
     values = nodes.get("value", ())
     local = {node.end_byte for node in values if _is_local(node)}
     variables = {node.end_byte: _use(node, data) for node in nodes.get("variable", ())}
@@ -142,7 +132,7 @@ def _names_in(path: str, text: str) -> Names:
 
 
 def _name(node: tree_sitter.Node) -> str:
-    match = _NAME.search((node.text or b"")[-LONGEST_NAME:].decode("utf-8", "replace"))
+    match = _NAME.search((node.text or b"")[-languages.LONGEST_NAME :].decode("utf-8", "replace"))
     return match[0] if match else ""
 
 
@@ -165,18 +155,18 @@ def _use(node: tree_sitter.Node, data: bytes) -> NameUse:
 
 
 def _by_lines(path: str, text: str) -> Iterator[Definition]:
-    language = language_of(path)
+    language = languages.language_of(path)
     is_known = path.lower().endswith(language.suffixes)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
-        match = _KEYWORD.match(row[:NAMED_LINE])
+        match = _KEYWORD.match(row[: languages.NAMED_LINE])
         name = match["name"] if match else ""
         if not name and is_known:
             name = defined_name(row, language)
         if not name:
             continue
         kind: Kind = "function" if match or re.match(language.functions, row) else "value"
-        if _TYPES.search(row[:NAMED_LINE].partition("=")[0]):
+        if _TYPES.search(row[: languages.NAMED_LINE].partition("=")[0]):
             kind = "class"
         last = [line for line in body_of(lines, number) if lines[line].strip()][-1]
         closes = lines.get(last + 1, "").strip() in _CLOSES

@@ -17,16 +17,8 @@ from nightwatch_core.models.errors import ErrorGroup, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeHost, CodeReader, SourceMaps
+from nightwatch_core.traces import placing
 from nightwatch_core.traces.bundles import with_original_places
-from nightwatch_core.traces.placing import (
-    PathIndex,
-    ReadFile,
-    fitted,
-    has_source,
-    lines_of,
-    map_frames,
-    place_frames,
-)
 
 NEIGHBOUR_COMMITS = 12  # looked at for a record's source
 
@@ -38,7 +30,7 @@ _CLOCKS = timedelta(hours=1)  # by which the clocks of committers and servers ma
 def commit_that_fits(
     trace: Trace,
     commit: Commit,
-    files: Callable[[Commit], ReadFile],
+    files: Callable[[Commit], placing.ReadFile],
     history: Callable[[str], tuple[LoggedCommit, ...]],
     releases: Iterable[Release] = (),
     seen: datetime | None = None,
@@ -49,7 +41,7 @@ def commit_that_fits(
     those nearest before `seen` are looked at first. `trace` has repository paths and its printed
     lines.
     """
-    frames = tuple(f for f in trace.frames if f.repo_path and f.line and has_source(f))
+    frames = tuple(f for f in trace.frames if f.repo_path and f.line and placing.has_source(f))
     best = _fit(frames, files(commit)) if frames else 1.0
     if best == 1:
         return commit
@@ -83,12 +75,14 @@ def commit_that_fits(
     return chosen
 
 
-def _fit(frames: tuple[Frame, ...], read: ReadFile) -> float:
+def _fit(frames: tuple[Frame, ...], read: placing.ReadFile) -> float:
     """Return the share of frames whose source stands at their line, 1 at most.
 
     Where the innermost one does not stand there, it is below 0; 1 where no frame tells.
     """
-    fits = [fitted(frame, lines_of(read(frame.repo_path) or "")).fit for frame in frames]
+    fits = [
+        placing.fitted(frame, placing.lines_of(read(frame.repo_path) or "")).fit for frame in frames
+    ]
     telling = [fit for fit in fits if fit != "unknown"]
     share = telling.count("same") / len(telling) if telling else 1.0
     return share if not telling or telling[0] == "same" else share - 1
@@ -196,7 +190,7 @@ class Repository(NamedTuple):
 
     host: CodeHost
     tree: Callable[[Commit], CodeReader]
-    index_of: Callable[[CodeReader], PathIndex]
+    index_of: Callable[[CodeReader], placing.PathIndex]
     options: NightOptions
     maps: SourceMaps | None = None
     releases: tuple[Release, ...] = ()
@@ -205,17 +199,17 @@ class Repository(NamedTuple):
 def opened(host: CodeHost, options: NightOptions, maps: SourceMaps | None) -> Repository:
     """Open a host's repository: every tree is read once, and its paths are indexed once."""
     trees: dict[str, CodeReader] = {}
-    indexes: dict[str, PathIndex] = {}
+    indexes: dict[str, placing.PathIndex] = {}
 
     def tree(commit: Commit) -> CodeReader:
         if commit.sha not in trees:
             trees[commit.sha] = host.reader(commit)
         return trees[commit.sha]
 
-    def index_of(reader: CodeReader) -> PathIndex:
+    def index_of(reader: CodeReader) -> placing.PathIndex:
         sha = reader.commit.sha
         if sha not in indexes:
-            indexes[sha] = PathIndex(reader.paths())
+            indexes[sha] = placing.PathIndex(reader.paths())
         return indexes[sha]
 
     return Repository(host, tree, index_of, options, maps, host.releases())
@@ -241,7 +235,7 @@ def place_traces(
         traces = with_original_places(traces, repository.maps, index, tree.read_file, options)
     if traces and not options.commit:
         commit = commit_that_fits(
-            map_frames(traces[0], index, options.app_root),
+            placing.map_frames(traces[0], index, options.app_root),
             named,
             files=lambda at: repository.tree(at).read_file,
             history=repository.tree(base).history,
@@ -250,5 +244,5 @@ def place_traces(
         )
         tree = repository.tree(commit)
         index = repository.index_of(tree)
-    placed = tuple(place_frames(trace, index, tree.read_file, options) for trace in traces)
+    placed = tuple(placing.place_frames(trace, index, tree.read_file, options) for trace in traces)
     return Placed(placed, commit)

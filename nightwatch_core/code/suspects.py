@@ -13,17 +13,10 @@ from typing import NamedTuple
 
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
 from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models import research
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.research import (
-    CodeChanges,
-    DependencyChange,
-    LikelyFile,
-    LineAuthor,
-    Onset,
-    Rename,
-)
 from nightwatch_core.ports import CodeReader
 
 SUSPECTS = 3  # items
@@ -110,8 +103,8 @@ _LEAST_SUSPECTS = 0.45  # the weaker a proof, the fresher it has to be
 class Ground(NamedTuple):
     """Facts of the case that a change is compared with."""
 
-    changes: CodeChanges
-    onset: Onset
+    changes: research.CodeChanges
+    onset: research.Onset
     failing: FirstFailing | None
     libraries: str  # paths and modules of the trace's other frames, in small letters
 
@@ -136,7 +129,7 @@ def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
 
 def suspects(
     case: Case,
-    changes: CodeChanges,
+    changes: research.CodeChanges,
     pulls: Iterable[MergedPull] = (),
     releases: tuple[Release, ...] = (),
     limit: int = SUSPECTS,
@@ -172,8 +165,10 @@ def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
     )
 
 
-def _changes(changes: CodeChanges, pulls: tuple[MergedPull, ...]) -> tuple[MergedPull, ...]:
-    named: tuple[LineAuthor | Rename | DependencyChange, ...] = (
+def _changes(
+    changes: research.CodeChanges, pulls: tuple[MergedPull, ...]
+) -> tuple[MergedPull, ...]:
+    named: tuple[research.LineAuthor | research.Rename | research.DependencyChange, ...] = (
         *changes.authors,
         *changes.renames,
         *changes.dependencies,
@@ -230,7 +225,10 @@ _USUAL_SIZE = 5  # files; larger pull requests are damped
 
 
 def candidates(
-    case: Case, likely: tuple[LikelyFile, ...], pulls: Iterable[MergedPull], limit: int = CANDIDATES
+    case: Case,
+    likely: tuple[research.LikelyFile, ...],
+    pulls: Iterable[MergedPull],
+    limit: int = CANDIDATES,
 ) -> tuple[MergedPull, ...]:
     """List pull requests that changed files of a case before it began, the likeliest first."""
     began = onset(case)
@@ -252,7 +250,7 @@ def candidates(
     return tuple(pull for _, _, pull in ranked[:limit])
 
 
-def _weights(case: Case, likely: tuple[LikelyFile, ...]) -> dict[str, float]:
+def _weights(case: Case, likely: tuple[research.LikelyFile, ...]) -> dict[str, float]:
     """Weigh the files of a case: frames by their rank, then likely files by their score."""
     frames = case.trace.in_app if case.trace else ()
     paths = dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path)

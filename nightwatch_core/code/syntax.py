@@ -13,21 +13,8 @@ import tree_sitter
 import yaml
 from tree_sitter import Node
 
+from nightwatch_core.code import languages
 from nightwatch_core.code.code_view import SHOWN_LINE
-from nightwatch_core.code.languages import (
-    CACHED_FILES,
-    LONGEST_NAME,
-    NAMED_FILE,
-    NAMED_LINE,
-    PARSED_FILE,
-    QUERY_DEPTH,
-    RULES,
-    Language,
-    ending_of,
-    has_grammar,
-    is_readable,
-    parsed,
-)
 
 PARSED_YAML = 100_000  # YAML's parser is slow
 YAML_DEPTH = 200  # levels: its parser takes minutes for brackets a hundred thousand deep
@@ -43,11 +30,11 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     A file that did not parse `before` either is not held against the change; one that is too large
     to be checked is.
     """
-    by_grammar = partial(_by_grammar, path) if has_grammar(path) else None
-    check = _OWN_PARSERS.get(ending_of(path), by_grammar)
+    by_grammar = partial(_by_grammar, path) if languages.has_grammar(path) else None
+    check = _OWN_PARSERS.get(languages.ending_of(path), by_grammar)
     if check is None:
         return ""
-    longest = PARSED_YAML if check is _yaml else PARSED_FILE
+    longest = PARSED_YAML if check is _yaml else languages.PARSED_FILE
     if len(text) > longest:
         return f"{path} is too large to be checked: more than {longest:,} characters"
     why = check(text)
@@ -101,7 +88,7 @@ _OWN_PARSERS: dict[str, Callable[[str], str]] = {
 
 
 def _by_grammar(path: str, text: str) -> str:
-    root = parsed(path, text)
+    root = languages.parsed(path, text)
     if root is None or not root.has_error:
         return ""
     return f"line {_first_error(root).start_point[0] + 1}"
@@ -122,7 +109,7 @@ def _first_error(root: tree_sitter.Node) -> tree_sitter.Node:
 # A few kinds of nodes stand for assignments, loops and blocks that are called with each element, in
 # every language that has a grammar. Rows count from 0.
 
-BODIES, NAMES, MEMBERS = (RULES.nodes[kind] for kind in ("bodies", "names", "members"))
+BODIES, NAMES, MEMBERS = (languages.RULES.nodes[kind] for kind in ("bodies", "names", "members"))
 FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
 _SETTING = re.compile(
     r"assignment|named_expression|variable_declarator|declaration$|_spec$|range_clause|as_pattern$"
@@ -143,9 +130,11 @@ class Setting(NamedTuple):
 
 def root_of(path: str, text: str) -> Node | None:
     """Parse a file; None where no grammar reads it."""
-    rows = text[:NAMED_FILE].split("\n")
-    root = parsed(path, "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows))
-    return root if root is not None and is_readable(root) else None
+    rows = text[: languages.NAMED_FILE].split("\n")
+    root = languages.parsed(
+        path, "\n".join(row if len(row) <= languages.NAMED_LINE else "" for row in rows)
+    )
+    return root if root is not None and languages.is_readable(root) else None
 
 
 def statement_at(root: Node, row: int) -> Node | None:
@@ -183,7 +172,7 @@ def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
 
 
-@lru_cache(maxsize=CACHED_FILES)
+@lru_cache(maxsize=languages.CACHED_FILES)
 def settings_in(path: str, text: str) -> tuple[Setting, ...]:
     """List every statement of a file that gives names a value."""
     root, found = root_of(path, text), []
@@ -204,7 +193,7 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
         yield node
         touching = [
             (child, depth + 1)
-            for child in (node.children if depth < QUERY_DEPTH else ())
+            for child in (node.children if depth < languages.QUERY_DEPTH else ())
             if child.end_point[0] >= first and child.start_point[0] <= last
         ]
         waiting += touching[::-1]
@@ -212,7 +201,7 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
 
 def text_of(node: Node) -> str:
     """Return a node's text; empty where it is long."""
-    if node.end_byte - node.start_byte > LONGEST_NAME:
+    if node.end_byte - node.start_byte > languages.LONGEST_NAME:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
 
@@ -236,7 +225,7 @@ def targets_of(node: Node) -> tuple[Node, ...]:
 
 def names_of(target: Node) -> Iterator[str]:
     """Walk the names and members in a pattern."""
-    if target.end_byte - target.start_byte > NAMED_LINE:
+    if target.end_byte - target.start_byte > languages.NAMED_LINE:
         return
     if target.type in NAMES or target.type in MEMBERS:
         yield text_of(target)
@@ -252,7 +241,7 @@ _WORD = re.compile(r"[\w$@?!]")
 Lines = Mapping[int, str]
 
 
-def masked(text: str, language: Language) -> str:
+def masked(text: str, language: languages.Language) -> str:
     """Return the line with the insides of strings and comments blanked, as long as before."""
     out, quote, at, text = [], "", 0, text[:SHOWN_LINE]
     while at < len(text):
@@ -309,7 +298,7 @@ def _belongs(text: str, at: int) -> bool:
     )
 
 
-def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
+def receivers_of(name: str, text: str, language: languages.Language) -> tuple[str, ...]:
     """Return the expressions whose member `name` the line uses, in order.
 
     >>> from nightwatch_core.code.languages import RUBY

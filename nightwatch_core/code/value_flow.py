@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code import syntax
 from nightwatch_core.code.definitions import (
     ancestors,
     enclosing_functions,
@@ -18,21 +19,6 @@ from nightwatch_core.code.definitions import (
     sets_of,
 )
 from nightwatch_core.code.languages import QUERY_DEPTH, RULES
-from nightwatch_core.code.syntax import (
-    BODIES,
-    MEMBERS,
-    NAMES,
-    Setting,
-    names_of,
-    nodes_in,
-    root_of,
-    rows_of,
-    scopes_around,
-    settings_in,
-    statement_at,
-    targets_of,
-    text_of,
-)
 
 FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name
 FLOW_READS = 24  # names of a statement that are followed
@@ -56,14 +42,14 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     Names are followed within the function, members of objects in the whole file; `members` are
     those that the message names. Without a tree there is the failing line alone.
     """
-    root = root_of(path, text)
-    node = statement_at(root, line - 1) if root else None
+    root = syntax.root_of(path, text)
+    node = syntax.statement_at(root, line - 1) if root else None
     if root is None or node is None:
         return (Step(line, line),)
-    start, end = rows_of(node, line - 1)
+    start, end = syntax.rows_of(node, line - 1)
     wanted = [Step(start + 1, end + 1)]
     steps = {step.line: step for step in wanted}
-    settings = settings_in(path, text)
+    settings = syntax.settings_in(path, text)
     for depth in range(1, FLOW_DEPTH + 1):
         found = [item for step in wanted for item in _setting(root, settings, step, line, depth)]
         if depth == 1:
@@ -75,13 +61,13 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
 
 
 def _setting(
-    root: Node, settings: tuple[Setting, ...], step: Step, line: int, depth: int
+    root: Node, settings: tuple[syntax.Setting, ...], step: Step, line: int, depth: int
 ) -> Iterator[Step]:
-    scopes = scopes_around(root, step.line - 1)
-    nodes = nodes_in(root, step.line - 1, step.end - 1)
-    names = (text_of(node) for node in nodes if node.type in NAMES)
-    nodes = nodes_in(root, step.line - 1, step.end - 1)
-    members = (text_of(node) for node in nodes if node.type in MEMBERS)
+    scopes = syntax.scopes_around(root, step.line - 1)
+    nodes = syntax.nodes_in(root, step.line - 1, step.end - 1)
+    names = (syntax.text_of(node) for node in nodes if node.type in syntax.NAMES)
+    nodes = syntax.nodes_in(root, step.line - 1, step.end - 1)
+    members = (syntax.text_of(node) for node in nodes if node.type in syntax.MEMBERS)
     plain = (text for text in members if "(" not in text and "\n" not in text)
     reads = dict.fromkeys((*plain, *names))
     for name in tuple(read for read in reads if read and read != step.sets)[:FLOW_READS]:
@@ -93,28 +79,30 @@ def _setting(
         if not is_member:
             inner = (_inside(near, scope) for scope in scopes[:-1])
             near = next(filter(None, inner), []) or [
-                item for item in near if len(scopes_around(root, item.start)) == 1
+                item for item in near if len(syntax.scopes_around(root, item.start)) == 1
             ]
         yield from _steps(near, line, step, depth, name)
 
 
 def _setting_named(
-    root: Node, settings: tuple[Setting, ...], failing: Step, names: tuple[str, ...]
+    root: Node, settings: tuple[syntax.Setting, ...], failing: Step, names: tuple[str, ...]
 ) -> Iterator[Step]:
-    inside = _inside(settings, scopes_around(root, failing.line - 1)[0])
+    inside = _inside(settings, syntax.scopes_around(root, failing.line - 1)[0])
     for name in names:
         ends = re.compile(rf"\W{re.escape(name)}$")
         same = [item for item in inside if any(map(ends.search, item.names))]
         yield from _steps(same, failing.line, failing, 1, name)
 
 
-def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) -> Iterator[Step]:
+def _steps(
+    near: list[syntax.Setting], line: int, step: Step, depth: int, name: str
+) -> Iterator[Step]:
     near.sort(key=lambda item: (item.start >= line, abs(item.start + 1 - step.line)))
     for setting in near[:SETS_OF_ONE]:
         yield Step(setting.start + 1, setting.end + 1, depth, name)
 
 
-def _inside(settings: Iterable[Setting], scope: tuple[int, int]) -> list[Setting]:
+def _inside(settings: Iterable[syntax.Setting], scope: tuple[int, int]) -> list[syntax.Setting]:
     return [setting for setting in settings if scope[0] <= setting.start <= scope[1]]
 
 
@@ -144,10 +132,10 @@ class Asked(NamedTuple):
 
 def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
     """List what the statement at a row, from 0, asks of its values, in the order of the code."""
-    statement = statement_at(root, row)
+    statement = syntax.statement_at(root, row)
     if statement is None:
         return ()
-    start, end = rows_of(statement, row)
+    start, end = syntax.rows_of(statement, row)
     return tuple(asked for asked in _asked_in(statement) if start <= asked.node.end_point[0] <= end)
 
 
@@ -163,7 +151,7 @@ def _asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
 
 def written(node: Node) -> str:
     """Return an expression in one line, without brackets and marks around it."""
-    return " ".join(text_of(unwrapped(node)).split())
+    return " ".join(syntax.text_of(unwrapped(node)).split())
 
 
 def unwrapped(node: Node) -> Node:
@@ -208,7 +196,7 @@ def _asked(node: Node, fields: tuple[str, ...], how: How, member: str) -> Asked 
 
 
 def _text(node: Node | None) -> str:
-    return text_of(node) if node else ""
+    return syntax.text_of(node) if node else ""
 
 
 # Where a Python function returns None.
@@ -227,7 +215,7 @@ def none_exits(function: Node) -> tuple[NoneExit, ...]:
     """List the `return` lines of a Python function that surely give None; none for a generator."""
     own = [
         node
-        for node in nodes_in(function)
+        for node in syntax.nodes_in(function)
         if node != function
         and next(enclosing_functions(node), None) == function
         and not any(
@@ -251,7 +239,7 @@ def _condition(statement: Node) -> str:
     test = branch.parent if branch is not None else None
     if test is None or test.child_by_field_name("consequence") != branch:
         return ""
-    return " ".join(text_of(test.child_by_field_name("condition") or test).split())
+    return " ".join(syntax.text_of(test.child_by_field_name("condition") or test).split())
 
 
 _NULL = r"(?:null|nil|None|undefined)"
@@ -340,13 +328,13 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
     function = next(enclosing_functions(at), None)
     conditions = (
         node
-        for node in nodes_in(function or [at, *ancestors(at)][-1])
+        for node in syntax.nodes_in(function or [at, *ancestors(at)][-1])
         if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
     )
     return any(
-        text_of(item) == name and item.end_byte <= at.start_byte
+        syntax.text_of(item) == name and item.end_byte <= at.start_byte
         for node in conditions
-        for item in nodes_in(node)
+        for item in syntax.nodes_in(node)
         if item.child_count == 0 or item.type == "variable_name"
     )
 
@@ -377,15 +365,17 @@ def _is_bound_inside(name: str, at: Node) -> bool:
     inside = takewhile(lambda ancestor: ancestor != function, ancestors(at))
     for closure in (item for item in inside if _CLOSURES.search(item.type)):
         loops = (child for child in closure.named_children if child.type == "for_in_clause")
-        targets = (target for loop in loops for target in targets_of(loop))
-        if name in parameter_names(closure) or any(name in names_of(item) for item in targets):
+        targets = (target for loop in loops for target in syntax.targets_of(loop))
+        if name in parameter_names(closure) or any(
+            name in syntax.names_of(item) for item in targets
+        ):
             return True
     return False
 
 
 def _body(node: Node) -> Node | None:
     for above in ancestors(node):
-        if above.type in BODIES:
+        if above.type in syntax.BODIES:
             return above
         if _MAYBE.match(above.type) or _LOOPS.match(above.type):
             return None
@@ -402,6 +392,6 @@ def _origin(node: Node, name: str) -> Origin | None:
     if value is None or target is None or not plain or changed:
         return None
     operator = node.child_by_field_name("operator")
-    if operator is not None and text_of(operator) not in ("=", ":="):
+    if operator is not None and syntax.text_of(operator) not in ("=", ":="):
         return None
-    return Origin(node, value, text_of(target) != name)
+    return Origin(node, value, syntax.text_of(target) != name)

@@ -7,16 +7,8 @@ from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake import limits
+from nightwatch_core.models import errors
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.errors import (
-    MOST_HOSTS,
-    MOST_HOURS,
-    ErrorGroup,
-    Fetched,
-    Occurrence,
-    Trace,
-    Window,
-)
 from nightwatch_core.ports import ErrorSource
 from nightwatch_core.text.fingerprints import fingerprint
 from nightwatch_core.text.templates import transaction_template
@@ -39,7 +31,7 @@ class Stack:
 class _Group:
     """Counts of one group so far."""
 
-    newest: Occurrence
+    newest: errors.Occurrence
     occurrences: int = 0
     users: set[int] = field(default_factory=set)
     most_users: int | None = None  # the largest count a source made: users are at least so many
@@ -68,7 +60,7 @@ class Tally:
         self.stacks_left_out = 0
         self.span: Span = None  # first and last moment of all records
 
-    def add(self, occurrence: Occurrence) -> None:
+    def add(self, occurrence: errors.Occurrence) -> None:
         """Count one record."""
         self.records += 1
         span = _span(occurrence)
@@ -87,7 +79,7 @@ class Tally:
         if occurrence.users is not None:
             counted.most_users = max(counted.most_users or 0, occurrence.users)
         if occurrence.host and (
-            len(counted.hosts) < MOST_HOSTS or occurrence.host in counted.hosts
+            len(counted.hosts) < errors.MOST_HOSTS or occurrence.host in counted.hosts
         ):
             counted.hosts.add(occurrence.host)
         _add_hours(counted, occurrence)
@@ -96,7 +88,7 @@ class Tally:
         if occurrence.stacktrace:
             self._add_stack(counted, occurrence, last)
 
-    def groups(self, window: Window) -> tuple[ErrorGroup, ...]:
+    def groups(self, window: errors.Window) -> tuple[errors.ErrorGroup, ...]:
         """Return the groups, most occurrences first; `window` bounds the hourly counts."""
         groups = [self._group(name, counted, window) for name, counted in self._groups.items()]
         return tuple(sorted(groups, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
@@ -117,7 +109,7 @@ class Tally:
             for release, seen, _, raw in kept
         )
 
-    def _counted(self, occurrence: Occurrence) -> _Group | None:
+    def _counted(self, occurrence: errors.Occurrence) -> _Group | None:
         name = fingerprint(
             occurrence.app, occurrence.error_class, occurrence.transaction, occurrence.message
         )
@@ -126,7 +118,7 @@ class Tally:
             counted = self._groups[name] = _Group(newest=occurrence)
         return counted
 
-    def _add_stack(self, counted: _Group, occurrence: Occurrence, seen: datetime) -> None:
+    def _add_stack(self, counted: _Group, occurrence: errors.Occurrence, seen: datetime) -> None:
         raw = occurrence.stacktrace
         begin, end = raw.find("\n"), raw.rstrip("\n").rfind("\n")
         frames_of = raw[begin:end] if 0 <= begin < end else raw
@@ -146,10 +138,10 @@ class Tally:
             self._stack_text -= sum(len(s[2]) for k, s in counted.stacks.items() if k not in kept)
             counted.stacks = kept
 
-    def _group(self, name: str, counted: _Group, window: Window) -> ErrorGroup:
+    def _group(self, name: str, counted: _Group, window: errors.Window) -> errors.ErrorGroup:
         newest, releases, hours = counted.newest, _releases(counted), counted.hours or {}
         has_users = bool(counted.users) or counted.most_users is not None
-        return ErrorGroup(
+        return errors.ErrorGroup(
             fingerprint=name,
             source=self._source,
             app=newest.app,
@@ -158,7 +150,7 @@ class Tally:
             message=newest.message,
             occurrences=counted.occurrences,
             users=max(len(counted.users), counted.most_users or 0) if has_users else None,
-            hosts=tuple(sorted(counted.hosts)[:MOST_HOSTS]),
+            hosts=tuple(sorted(counted.hosts)[: errors.MOST_HOSTS]),
             first_seen=counted.span[0] if counted.span else None,
             last_seen=counted.span[1] if counted.span else None,
             release=releases[-1] if releases else "",
@@ -168,7 +160,7 @@ class Tally:
         )
 
 
-def _span(occurrence: Occurrence) -> tuple[datetime, datetime] | None:
+def _span(occurrence: errors.Occurrence) -> tuple[datetime, datetime] | None:
     moments = [at for at in (occurrence.first_seen, occurrence.last_seen) if at]
     return (min(moments), max(moments)) if moments else None
 
@@ -179,7 +171,7 @@ def _extended(span: Span, other: Span) -> Span:
     return min(span[0], other[0]), max(span[1], other[1])
 
 
-def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
+def _add_hours(counted: _Group, occurrence: errors.Occurrence) -> None:
     span = _span(occurrence)
     if counted.hours is None or span is None:
         return
@@ -189,12 +181,14 @@ def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
         counted.hours = None  # a count over an unknown stretch of time
         return
     counted.hours[hour] = counted.hours.get(hour, 0) + occurrence.count
-    if len(counted.hours) > 4 * MOST_HOURS:
-        newest = sorted(counted.hours)[-2 * MOST_HOURS :]
+    if len(counted.hours) > 4 * errors.MOST_HOURS:
+        newest = sorted(counted.hours)[-2 * errors.MOST_HOURS :]
         counted.hours = {hour: counted.hours[hour] for hour in newest}
 
 
-def _add_release(counted: _Group, occurrence: Occurrence, seen: datetime, place: int) -> None:
+def _add_release(
+    counted: _Group, occurrence: errors.Occurrence, seen: datetime, place: int
+) -> None:
     release = occurrence.release
     if occurrence.commit:
         counted.commits[release] = occurrence.commit
@@ -231,21 +225,21 @@ class ManySources:
             raise StopTheNight("no error source is named: choose one with --source")
         self._sources = sources
 
-    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+    def window(self, lookback: timedelta | None, now: datetime) -> errors.Window:
         """Return a window from the earliest beginning to the latest end of those that answer."""
         windows, _ = self._answers(lambda source: source.window(lookback, now))
-        return Window(
+        return errors.Window(
             since=min(window.since for window in windows),
             until=max(window.until for window in windows),
         )
 
-    def error_groups(self, window: Window) -> Fetched:
+    def error_groups(self, window: errors.Window) -> errors.Fetched:
         """Return everybody's groups; a group that several sources know is counted once.
 
         Where nobody answers, raises `TryLater` if all are unwell, else `StopTheNight`.
         """
         answers, troubles = self._answers(lambda source: source.error_groups(window))
-        return Fetched(
+        return errors.Fetched(
             groups=_each_once(group for answer in answers for group in answer.groups),
             window=window,
             rejects=tuple(reject for answer in answers for reject in answer.rejects),
@@ -255,7 +249,7 @@ class ManySources:
             traffic=None if troubles else _traffic(answers),
         )
 
-    def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
+    def traces(self, group: errors.ErrorGroup, limit: int = 3) -> tuple[errors.Trace, ...]:
         """Return the traces its own source has."""
         source = self._sources.get(group.source)
         return source.traces(group, limit) if source else ()
@@ -289,7 +283,7 @@ class ManySources:
         raise kind("no error source answered: " + "; ".join(texts))
 
 
-def _traffic(answers: Iterable[Fetched]) -> int | None:
+def _traffic(answers: Iterable[errors.Fetched]) -> int | None:
     """Return the transactions of all sources; None where one does not know its own.
 
     Errors of all are counted, so the transactions of some would make every rate too high, and by
@@ -300,8 +294,8 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
     return sum(numbers) if len(numbers) == len(counts) else None
 
 
-def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
-    best: dict[str, ErrorGroup] = {}
+def _each_once(groups: Iterable[errors.ErrorGroup]) -> tuple[errors.ErrorGroup, ...]:
+    best: dict[str, errors.ErrorGroup] = {}
     for group in groups:
         if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:
             best[group.fingerprint] = group

@@ -12,17 +12,10 @@ from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark
 from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.memory.recall import is_same_error, seed_tags, traces_of
 from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence, Learning
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import (
-    TURNED_DOWN,
-    CitedLine,
-    Lesson,
-    OutcomeEvent,
-    OutcomeUpdate,
-    PublishedItem,
-)
 from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.text.escaping import line
@@ -31,7 +24,7 @@ from nightwatch_core.text.escaping import line
 _UNITED = ("fates", "proposed", "notes", "related", "promoted")
 
 
-def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
+def merge_lessons(lessons: tuple[knowledge.Lesson, ...]) -> knowledge.Lesson:
     """Make one lesson of several on one fingerprint; `ValueError` for none.
 
     The newest analysis stays, with the histories of all. A merge that was interrupted is finished
@@ -40,7 +33,7 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
     if not lessons:
         raise ValueError("no lessons to unite")
 
-    def age(lesson: Lesson) -> tuple[date, date, str]:
+    def age(lesson: knowledge.Lesson) -> tuple[date, date, str]:
         at = lesson.analysed_at
         return (
             at.date() if at else lesson.first_detected,
@@ -103,7 +96,7 @@ def without_claims(analysis: Analysis) -> Analysis:
     )
 
 
-def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
+def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[knowledge.CitedLine, ...]:
     """Cite the files whose change is a reason to look again: also those that were quoted in vain.
 
     `analysis` is the one with its claims.
@@ -112,7 +105,7 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLi
     if not analysis.has_cause:
         paths += [cited.path for cited in analysis.evidence if cited.verified]
     return tuple(
-        CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
+        knowledge.CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
         for path in dict.fromkeys(paths)
         if path in digests
     )
@@ -130,9 +123,9 @@ def lesson_from(
     night: Night,
     digests: Mapping[str, str],
     receipts: tuple[Receipt, ...] = (),
-    earlier: Lesson | None = None,
+    earlier: knowledge.Lesson | None = None,
     traffic: int | None = None,
-) -> Lesson:
+) -> knowledge.Lesson:
     """Make the lesson of one analysis, with the history of the `earlier` lesson on the same case.
 
     `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
@@ -156,9 +149,13 @@ def lesson_from(
     return add_publications(lesson, analysis, night, receipts)
 
 
-def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
+def _history(
+    earlier: knowledge.Lesson, fresh: knowledge.Lesson, analysis: Analysis, night: Night
+) -> dict[str, object]:
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
-    stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
+    stays_rejected = (
+        analysis.fix_alone and not analysis.has_fix and earlier.outcome in knowledge.TURNED_DOWN
+    )
     return {
         **({"edits": earlier.edits, "edits_read": earlier.edits_read} if stays_rejected else {}),
         **occurrences.names_kept(earlier, analysis.case),
@@ -174,14 +171,14 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
 
 def _fresh(
     analysis: Analysis, night: Night, digests: Mapping[str, str], traffic: int | None
-) -> Lesson:
+) -> knowledge.Lesson:
     case, leader = analysis.case, analysis.case.leader
     confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
     analysis = without_claims(analysis)
     top = case.trace.top.repo_path if case.trace and case.trace.top else ""
     read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
     edits_read = tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
-    return Lesson(
+    return knowledge.Lesson(
         fingerprint=case.fingerprint,
         aliases=occurrences.aliases_of(case.aliases, case.fingerprint),
         error_class=leader.error_class,
@@ -205,7 +202,7 @@ def _fresh(
         seen_until=night.window.until,
         analysed_at=night.window.until,
         evidence=tuple(
-            CitedLine(
+            knowledge.CitedLine(
                 path=cited.path,
                 line=cited.line,
                 quote=cited.quote[: limits.LONGEST_QUOTE],
@@ -241,8 +238,8 @@ def _learning_text(learning: Learning) -> str:
 
 
 def add_publications(
-    lesson: Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
-) -> Lesson:
+    lesson: knowledge.Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
+) -> knowledge.Lesson:
     """Add what was published for a lesson; a new pull request starts without an outcome."""
     own = [
         receipt
@@ -262,7 +259,7 @@ def add_publications(
     lesson = lesson.model_copy(update=update)
     # An issue that we opened again tonight is noted at once, so that it is no person's doing.
     fates = tuple(
-        OutcomeEvent(
+        knowledge.OutcomeEvent(
             kind="reopened",
             number=receipt.number,
             on=occurrences.night_date(night),
@@ -276,7 +273,7 @@ def add_publications(
     if not fates:
         return lesson
     outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
-    news = OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
+    news = knowledge.OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
     return apply_outcomes(lesson, news).model_copy(update={"outcome": outcome})
 
 
@@ -285,11 +282,11 @@ def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
 
 
 def _proposals(
-    lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
-) -> tuple[PublishedItem, ...]:
+    lesson: knowledge.Lesson, analysis: Analysis, night: Night, own: list[Receipt]
+) -> tuple[knowledge.PublishedItem, ...]:
     earlier = {(item.kind, item.number) for item in lesson.proposed}
     new = tuple(
-        PublishedItem(
+        knowledge.PublishedItem(
             kind=_item_of(receipt),
             number=receipt.number,
             on=occurrences.night_date(night),
@@ -317,13 +314,13 @@ RECENT = timedelta(days=14)  # seen lately, a lesson is kept before others
 _OPEN = ("", "reopened")  # outcomes of an issue or pull request that is still open
 
 
-def apply_news(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
+def apply_news(lesson: knowledge.Lesson, news: knowledge.OutcomeUpdate) -> knowledge.Lesson:
     """Add what tonight brought for a lesson; the same news twice changes nothing more."""
     lesson = apply_outcomes(lesson, news)
     return lesson if news.stale is None else lesson.model_copy(update={"stale": news.stale})
 
 
-def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
+def is_its_own(lesson: knowledge.Lesson, case: Case, report: RunReport) -> bool:
     """Tell whether a case's analysis belongs into a lesson that carries one of its names.
 
     Not where they share an alias alone and are of other classes, nor where tonight has a case of
@@ -338,7 +335,7 @@ def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
     return is_same_error(case, lesson) and all(lesson.fingerprint not in n for n in others)
 
 
-def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
+def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Lesson:
     """Update a lesson after a night: followed up, counted as useful, failed analyses noted."""
     night = report.night
     news = next((update for update in report.followed if update.file == lesson.file), None)
@@ -364,19 +361,19 @@ def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     return lesson
 
 
-def _is_about(lesson: Lesson, case: Case, report: RunReport) -> bool:
+def _is_about(lesson: knowledge.Lesson, case: Case, report: RunReport) -> bool:
     return not lesson.names.isdisjoint(names(case)) and is_its_own(lesson, case, report)
 
 
 def to_archive(
-    lessons: tuple[Lesson, ...], most: int, today: date
-) -> tuple[tuple[Lesson, str], ...]:
+    lessons: tuple[knowledge.Lesson, ...], most: int, today: date
+) -> tuple[tuple[knowledge.Lesson, str], ...]:
     """Choose the lessons that are too many, the least useful first, each with the reason.
 
     A lesson with open work, or seen in the last 14 days, stays as long as there are others.
     """
 
-    def rank(lesson: Lesson) -> tuple[object, ...]:
+    def rank(lesson: knowledge.Lesson) -> tuple[object, ...]:
         last = {item.kind: item.outcome for item in lesson.proposed}
         is_open = any(outcome in _OPEN for outcome in last.values())
         is_watched = lesson.watch is not None and not lesson.watch.verdict
@@ -390,7 +387,7 @@ def to_archive(
             lesson.file,
         )
 
-    def why(lesson: Lesson) -> str:
+    def why(lesson: knowledge.Lesson) -> str:
         if lesson.stale:
             return f"stale: {lesson.stale}"
         matched = "" if lesson.matched else "never matched, "

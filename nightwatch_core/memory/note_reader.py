@@ -14,15 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory import limits
-from nightwatch_core.models.knowledge import (
-    FAILED,
-    Decision,
-    Lesson,
-    Notes,
-    OutcomeEvent,
-    Problem,
-    TaskFile,
-)
+from nightwatch_core.models import knowledge
 from nightwatch_core.text import escaping
 from nightwatch_core.text.escaping import line
 
@@ -48,7 +40,7 @@ _BAD_ENDS = ("closed unmerged", "not planned", "no effect", "regressed")
 # Writing: two spaces a level; `&` and `<` are escaped, so that no text opens or closes an element.
 
 
-def rendered(notes: Notes) -> str:
+def rendered(notes: knowledge.Notes) -> str:
     """Return one section, without a line end after it; empty for empty notes.
 
     What was normalised is read back the same: `notes_in(rendered(n)) == (normalised(n),)`.
@@ -57,14 +49,14 @@ def rendered(notes: Notes) -> str:
     return "" if kept.empty else _template().render(notes=kept)
 
 
-def normalised(notes: Notes) -> Notes:
+def normalised(notes: knowledge.Notes) -> knowledge.Notes:
     """Return clean notes of bounded size, without empty items, each item named.
 
     A problem or decision without a name is named by the first thing that is said about it. Where
     the section would be too long, the last items are left out.
     """
     most = limits.MOST_ITEMS
-    kept = Notes(
+    kept = knowledge.Notes(
         timestamp=notes.timestamp,
         problems=tuple(filter(None, map(_problem, notes.problems[:most]))),
         decisions=tuple(filter(None, map(_decision, notes.decisions[:most]))),
@@ -92,20 +84,24 @@ def _template() -> Template:
     return environment.get_template("notes.xml.j2")
 
 
-def _problem(problem: Problem) -> Problem | None:
+def _problem(problem: knowledge.Problem) -> knowledge.Problem | None:
     symptoms = tuple(filter(None, map(_one_line, problem.symptoms[: limits.MOST_ITEMS])))
     rest = tuple(map(_text, (problem.root_cause, problem.solution, problem.prevention)))
     what = next(filter(None, (_text(problem.what), *symptoms, *rest)), "")
-    named = Problem(
+    named = knowledge.Problem(
         what=what, symptoms=symptoms, root_cause=rest[0], solution=rest[1], prevention=rest[2]
     )
     return named if what else None
 
 
-def _decision(decision: Decision) -> Decision | None:
+def _decision(decision: knowledge.Decision) -> knowledge.Decision | None:
     rest = tuple(map(_text, (decision.alternatives, decision.rationale)))
     choice = next(filter(None, (_text(decision.choice), *reversed(rest))), "")
-    return Decision(choice=choice, alternatives=rest[0], rationale=rest[1]) if choice else None
+    return (
+        knowledge.Decision(choice=choice, alternatives=rest[0], rationale=rest[1])
+        if choice
+        else None
+    )
 
 
 def _text(text: str) -> str:
@@ -131,7 +127,7 @@ def _cut(text: str) -> str:
 # every pattern is bounded, and the time grows with the length of the text, not faster.
 
 
-def notes_in(text: str) -> tuple[Notes, ...]:
+def notes_in(text: str) -> tuple[knowledge.Notes, ...]:
     """Return every section of a text that is not empty, in order; never raises.
 
     At most 20 sections of 64 KiB are read, and 50 items of each kind.
@@ -159,7 +155,7 @@ def _sections(text: str) -> Iterator[str]:
             yield text[mark.end() : passed]
 
 
-def _notes(body: str) -> Notes:
+def _notes(body: str) -> knowledge.Notes:
     """Read the elements of a section, whatever they stand in.
 
     The text of an element ends with the next tag. A problem or decision begins with its tag, or
@@ -191,10 +187,10 @@ def _notes(body: str) -> Notes:
     )
     choices = ({"choice": item.pop(_NAME, ""), **item} for item in decisions)
     return normalised(
-        Notes(
+        knowledge.Notes(
             timestamp=timestamp,
-            problems=tuple(map(Problem.model_validate, read)),
-            decisions=tuple(map(Decision.model_validate, choices)),
+            problems=tuple(map(knowledge.Problem.model_validate, read)),
+            decisions=tuple(map(knowledge.Decision.model_validate, choices)),
             gotchas=tuple(gotchas),
         )
     )
@@ -235,7 +231,7 @@ def _unescaped(text: str) -> str:
 # Notes of lessons.
 
 
-def draw_notes(lesson: Lesson, on: date) -> Notes:
+def draw_notes(lesson: knowledge.Lesson, on: date) -> knowledge.Notes:
     """Draw the notes of a lesson by rule; a verified fix is told with its figures."""
     own = lesson_notes(lesson)
     problem = own.problems[0]
@@ -251,16 +247,18 @@ def draw_notes(lesson: Lesson, on: date) -> Notes:
     return normalised(own.model_copy(update={"timestamp": on, "problems": (problem,)}))
 
 
-def _verified_fix(lesson: Lesson) -> OutcomeEvent | None:
+def _verified_fix(lesson: knowledge.Lesson) -> knowledge.OutcomeEvent | None:
     """The event that verified the lesson's present fix, unless a later one speaks against it."""
-    ends = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
+    ends = [fate for fate in lesson.fates if fate.kind in ("verified", *knowledge.FAILED)]
     if not ends or ends[-1].kind != "verified":
         return None
     fixes = {item.fix for item in lesson.proposed if item.number == ends[-1].number and item.fix}
     return ends[-1] if not fixes or fix_digest(lesson.edits) in fixes else None
 
 
-def add_notes(lesson: Lesson, notes: Notes, related: Iterable[str] = ()) -> Lesson:
+def add_notes(
+    lesson: knowledge.Lesson, notes: knowledge.Notes, related: Iterable[str] = ()
+) -> knowledge.Lesson:
     """Add notes at the end of a lesson, and links to related documents.
 
     The very same notes are not added twice. Raises `GiveUp` where there is nothing to note, or the
@@ -281,14 +279,14 @@ def add_notes(lesson: Lesson, notes: Notes, related: Iterable[str] = ()) -> Less
     )
 
 
-def as_task(lesson: Lesson) -> TaskFile:
+def as_task(lesson: knowledge.Lesson) -> knowledge.TaskFile:
     """Show a lesson as a task file, so that both are searched alike.
 
     Where its notes tell of no problem, its own root cause and learnings stand in for them.
     """
     has_problems = any(notes.problems for notes in lesson.notes)
     own = () if has_problems or not lesson.has_cause else (lesson_notes(lesson),)
-    return TaskFile(
+    return knowledge.TaskFile(
         id=lesson.fingerprint,
         file=lesson.file,
         title=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
@@ -298,7 +296,7 @@ def as_task(lesson: Lesson) -> TaskFile:
     )
 
 
-def lesson_notes(lesson: Lesson) -> Notes:
+def lesson_notes(lesson: knowledge.Lesson) -> knowledge.Notes:
     """Write a lesson's own fields as notes; the solution says so where a fix failed."""
     seen = [night.date for night in lesson.nights] or [lesson.first_detected]
     tried = [edit.description for edit in lesson.edits if edit.description]
@@ -310,10 +308,10 @@ def lesson_notes(lesson: Lesson) -> Notes:
         solution = f"Proposed, then {lesson.outcome}{quoted}: {solution}"
     elif solution and not tried:
         solution = f"None yet; next: {solution}"
-    problem = Problem(
+    problem = knowledge.Problem(
         what=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
         symptoms=(f"{lesson.error_class}: {lesson.message}",) if lesson.message else (),
         root_cause=lesson.root_cause,
         solution=solution,
     )
-    return Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)
+    return knowledge.Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)

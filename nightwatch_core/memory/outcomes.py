@@ -7,17 +7,9 @@ from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.releases import bare
+from nightwatch_core.memory import rates
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
-from nightwatch_core.memory.rates import (
-    chances,
-    count_text,
-    expected,
-    is_sound,
-    nights_read,
-    rate_ratio,
-    total,
-)
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.errors import ErrorGroup
@@ -277,11 +269,11 @@ def _started(lesson: Lesson, items: list[OwnItem], tonight: Tonight) -> FixWatch
         return current
     if current and merged[number] <= aware(current.merged_at):
         return current
-    nights = nights_read(lesson, tonight.records, tonight.night, merged[number])
+    nights = rates.nights_read(lesson, tonight.records, tonight.night, merged[number])
     if current and current.deployed_at:  # an earlier fix changed the rate
         deployed = aware(current.deployed_at).date()
         nights = tuple(seen for seen in nights if seen.date > deployed) or nights
-    return FixWatch(number=number, merged_at=merged[number], before=total(nights))
+    return FixWatch(number=number, merged_at=merged[number], before=rates.total(nights))
 
 
 def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands) -> datetime | None:
@@ -329,7 +321,7 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
     """
     window = tonight.night.window
     groups = [group for group in tonight.groups if group.fingerprint in lesson.names]
-    if watch.deployed_at is None or watch.verdict == "regressed" or not is_sound(window):
+    if watch.deployed_at is None or watch.verdict == "regressed" or not rates.is_sound(window):
         return watch
     if not (groups or (tonight.read_whole and _is_its_source(lesson, tonight))):
         return watch
@@ -406,22 +398,22 @@ def judge_fix(
 def _effect(watch: FixWatch) -> tuple[Verdict, str]:
     """Verified or without effect, and the figures; no reason where it is too early to tell."""
     before, after = watch.before, watch.after
-    usual, ratio = expected(before, after), rate_ratio(before, after) or 0.0
+    usual, ratio = rates.expected(before, after), rates.rate_ratio(before, after) or 0.0
     if after.hours < LEAST_HOURS or usual < ENOUGH:
         return "no effect", ""
-    counts = f"{count_text(before)} before, {count_text(after)} after"
+    counts = f"{rates.count_text(before)} before, {rates.count_text(after)} after"
     counts = f"after all: {counts}" if watch.verdict == "no effect" else counts
-    if not after.occurrences and chances(before, after).at_most < SILENCE:
+    if not after.occurrences and rates.chances(before, after).at_most < SILENCE:
         return "verified", f"{counts}, {usual:,.0f} expected"
-    if chances(before, after, VERIFIED_BELOW).at_most < SURE:
+    if rates.chances(before, after, VERIFIED_BELOW).at_most < SURE:
         return "verified", f"{counts}: {ratio:.2g} of the rate"
     if watch.verdict:
         return "no effect", ""
-    is_more = chances(before, after, NO_EFFECT_ABOVE).at_least < SURE
+    is_more = rates.chances(before, after, NO_EFFECT_ABOVE).at_least < SURE
     is_long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS
     if is_more or (is_long and ratio >= AS_BEFORE_SHARE):
         return "no effect", f"{counts}: {ratio:.2g} of the rate"
-    if after.hours >= LONG and chances(before, after, VERIFIED_BELOW).at_least < SURE:
+    if after.hours >= LONG and rates.chances(before, after, VERIFIED_BELOW).at_least < SURE:
         return "no effect", f"{counts}: it fell to {ratio:.2g} of the rate only"
     return "no effect", ""
 
@@ -457,12 +449,12 @@ def _regression(
         hours=max(0.0, watch.after.hours - recent.hours),
     )
     before = watch.before.model_copy(update={"traffic": None})
-    enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * expected(before, recent))
-    if recent.occurrences < enough or chances(calm, recent).at_least >= COMES_BACK:
+    enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * rates.expected(before, recent))
+    if recent.occurrences < enough or rates.chances(calm, recent).at_least >= COMES_BACK:
         return ""
     return (
-        f"{count_text(recent)} lately, {count_text(calm)} since the fix until then, "
-        f"{count_text(before)} before it"
+        f"{rates.count_text(recent)} lately, {rates.count_text(calm)} since the fix until then, "
+        f"{rates.count_text(before)} before it"
     )
 
 
@@ -480,8 +472,8 @@ def _lately(
         if fate.kind == "verified" and fate.number == watch.number
     ]
     first = max((today - LATELY, *verified))
-    nights = nights_read(lesson, tonight.records, night, night.window.until)
-    before = total([seen for seen in nights if first <= seen.date < today])
+    nights = rates.nights_read(lesson, tonight.records, night, night.window.until)
+    before = rates.total([seen for seen in nights if first <= seen.date < today])
     return OccurrenceCount(
         occurrences=before.occurrences + new.occurrences, hours=before.hours + new.hours
     )

@@ -17,6 +17,7 @@ from nightwatch_core.memory.outcomes import REOPENED, is_only_rejected, open_tro
 from nightwatch_core.memory.rates import is_spike
 from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error
 from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, Ending, Failure
 from nightwatch_core.models.answer import Evidence, Handover, Learning
 from nightwatch_core.models.assignment import (
@@ -26,15 +27,6 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import (
-    FAILED,
-    TURNED_DOWN,
-    IndexEntry,
-    Lesson,
-    Match,
-    OccurrenceCount,
-    PriorAnalysis,
-)
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
@@ -54,10 +46,10 @@ class CaseTonight(Value):
     by_rules: bool = False  # the rules analyse tonight, no language model
 
     @property
-    def count(self) -> OccurrenceCount:
+    def count(self) -> knowledge.OccurrenceCount:
         """Return the occurrences in the night's window."""
         hours = (self.night.window.until - self.night.window.since) / timedelta(hours=1)
-        return OccurrenceCount(
+        return knowledge.OccurrenceCount(
             occurrences=self.case.occurrences, hours=max(hours, 0.0), traffic=self.traffic, nights=1
         )
 
@@ -65,13 +57,13 @@ class CaseTonight(Value):
 RULES = "rules"  # as a lesson's model
 
 
-def news(lesson: Lesson, tonight: CaseTonight) -> str:
+def news(lesson: knowledge.Lesson, tonight: CaseTonight) -> str:
     """Return what happened since the lesson and asks for a new analysis; empty for nothing."""
     regressed, *rest = _news_of_the_error(lesson, tonight)
     return next(filter(None, (regressed, open_trouble(lesson), *rest)), "")
 
 
-def _news_of_the_error(lesson: Lesson, tonight: CaseTonight) -> tuple[str, str, str]:
+def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[str, str, str]:
     """Return a regression, a spike and the lesson's age as far as they are news, else empty."""
     seen, end = lesson.seen_until, tonight.night.window.until
     # The lesson's own nights may have seen it come back: the same return is news once.
@@ -85,7 +77,7 @@ def _news_of_the_error(lesson: Lesson, tonight: CaseTonight) -> tuple[str, str, 
     return regressed, is_spike(earlier, tonight.count), f"it is {days} days old" if is_old else ""
 
 
-def why_unsound(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
+def why_unsound(lesson: knowledge.Lesson, digest_of: Callable[[str], str]) -> str:
     """Return the reason a lesson cannot replace a new analysis tonight; empty where it can.
 
     `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
@@ -95,7 +87,7 @@ def why_unsound(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return occurrences.why_weak(lesson) or lost or _changed_file(lesson, digest_of)
 
 
-def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
+def _changed_file(lesson: knowledge.Lesson, digest_of: Callable[[str], str]) -> str:
     undated = next((cited.path for cited in lesson.evidence if not cited.digest), "")
     if undated:
         return f"it does not say what {undated} looked like"
@@ -104,7 +96,9 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return f"{changed} has changed since" if changed else ""
 
 
-def wants_fix_alone(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> bool:
+def wants_fix_alone(
+    lesson: knowledge.Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]
+) -> bool:
     """Tell whether people rejected its fix, and nothing speaks against the cause it proved.
 
     `digest_of` as for `why_unsound`. The rules have no other fix to propose.
@@ -126,7 +120,9 @@ class Doubt(NamedTuple):
     fix_alone: bool = False  # its cause stands: only the fix is asked for
 
 
-def turn_of(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> Doubt | None:
+def turn_of(
+    lesson: knowledge.Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]
+) -> Doubt | None:
     """Say why an unsettled lesson is looked at again tonight; None where it waits, or is settled.
 
     `digest_of` as for `why_unsound`.
@@ -146,7 +142,7 @@ def turn_of(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str
     return Doubt(turn, before, fix_alone=not occurrences.why_weak(lesson))
 
 
-def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
+def reused_analysis(lesson: knowledge.Lesson, case: Case, night: Night) -> Analysis:
     """Take the lesson's finding as tonight's analysis, at no cost.
 
     Its evidence comes unverified and its score is 0: a document is never trusted for these; look
@@ -183,22 +179,22 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
     )
 
 
-def refused_fixes(lesson: Lesson) -> tuple[str, ...]:
+def refused_fixes(lesson: knowledge.Lesson) -> tuple[str, ...]:
     """List digests of fixes that people turned down, or that did not help: not proposed unchanged.
 
     A fix that had helped and was undone may be the right one again.
     """
-    refused = (item.fix for item in lesson.proposed if item.outcome in TURNED_DOWN)
+    refused = (item.fix for item in lesson.proposed if item.outcome in knowledge.TURNED_DOWN)
     return tuple(dict.fromkeys(fix for fix in refused if fix))
 
 
-def failed_pulls(lesson: Lesson) -> tuple[int, ...]:
+def failed_pulls(lesson: knowledge.Lesson) -> tuple[int, ...]:
     """List our pull requests that did not settle the error, whatever became of them."""
     pulls = (item for item in lesson.proposed if item.kind == "pull")
-    return tuple(pull.number for pull in pulls if pull.outcome in FAILED)
+    return tuple(pull.number for pull in pulls if pull.outcome in knowledge.FAILED)
 
 
-def settled_issues(lesson: Lesson) -> tuple[int, ...]:
+def settled_issues(lesson: knowledge.Lesson) -> tuple[int, ...]:
     """List issues that we opened again and a person closed again: their word stands."""
     shut: dict[int, bool] = {}
     opened: set[int] = set()
@@ -214,7 +210,7 @@ def settled_issues(lesson: Lesson) -> tuple[int, ...]:
     return tuple(sorted(number for number in opened if shut.get(number)))
 
 
-def _known_since(lesson: Lesson, night: Night) -> str:
+def _known_since(lesson: knowledge.Lesson, night: Night) -> str:
     count = len({seen.date for seen in lesson.nights} | {occurrences.night_date(night)})
     days = f"{ordinal(count)} night" if count <= MOST_NIGHTS else f"{MOST_NIGHTS} or more nights"
     nights = f", {days}" if count > 1 else ""
@@ -226,8 +222,8 @@ def _known_since(lesson: Lesson, night: Night) -> str:
 
 # What is recalled of a case.
 
-ReadLesson = Callable[[str], Lesson | None]
-Similar = Callable[[Case], tuple[tuple[IndexEntry, Match], ...]]
+ReadLesson = Callable[[str], knowledge.Lesson | None]
+Similar = Callable[[Case], tuple[tuple[knowledge.IndexEntry, knowledge.Match], ...]]
 
 
 @dataclass(frozen=True)
@@ -236,8 +232,8 @@ class Memory:
 
     read: ReadLesson
     similar: Similar
-    archived: Callable[[frozenset[str]], Lesson | None] | None = None
-    with_news: Callable[[Lesson], Lesson] = lambda lesson: lesson
+    archived: Callable[[frozenset[str]], knowledge.Lesson | None] | None = None
+    with_news: Callable[[knowledge.Lesson], knowledge.Lesson] = lambda lesson: lesson
 
 
 def recall_case(
@@ -247,7 +243,7 @@ def recall_case(
 
     `afresh`: no lesson is reused.
     """
-    priors: list[PriorAnalysis] = []
+    priors: list[knowledge.PriorAnalysis] = []
     for lesson, match in _lessons(tonight.case, memory):
         if {seen.night for seen in lesson.nights} == {tonight.night.id}:
             continue  # a night that is resumed must not meet its own lessons as memories
@@ -258,13 +254,13 @@ def recall_case(
             match = _doubted(match, outcome, is_same_error(tonight.case, lesson))
         if not lesson.has_cause and not match.is_same:
             continue  # it knows nothing to tell
-        priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
+        priors.append(knowledge.PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     # Own lessons, then similar ones as they were ranked, those that fit the code before others.
     priors.sort(key=lambda item: not item.match.is_same and bool(item.lesson.stale))
     return UnexplainedCase(case=tonight.case, priors=tuple(priors))
 
 
-def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
+def _lessons(case: Case, memory: Memory) -> Iterable[tuple[knowledge.Lesson, knowledge.Match]]:
     """The case's own lesson first, from the archive where it is not at hand, then similar ones."""
     matches = memory.similar(case)
     if memory.archived and not any(match.is_same for _, match in matches):
@@ -277,7 +273,7 @@ def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
             yield memory.with_news(lesson), match
 
 
-def _doubted(match: Match, doubt: Doubt, same_error: bool) -> Match:
+def _doubted(match: knowledge.Match, doubt: Doubt, same_error: bool) -> knowledge.Match:
     update: dict[str, object] = {
         "doubt": doubt.why,
         "because": (*match.because, f"but {doubt.why}"),
@@ -328,7 +324,7 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     return scored(analysis.model_copy(update=update))
 
 
-def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis | Doubt:
+def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis | Doubt:
     """The lesson's analysis, or why it may not stand in for a new one."""
     if occurrences.why_weak(lesson):  # it is looked at again by turns, however old it is
         tonight = tonight.model_copy(update={"lesson_days": 0})

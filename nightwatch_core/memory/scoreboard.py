@@ -7,18 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis, TrackRecord
 from nightwatch_core.models.answer import Confidence
-from nightwatch_core.models.knowledge import (
-    MERGED,
-    ConfidenceTier,
-    DraftRate,
-    Lesson,
-    OutcomeKind,
-    PublishedItem,
-    Scoreboard,
-    SuccessRate,
-)
 from nightwatch_core.models.proposals import OwnItem
 
 NOMINAL: dict[Confidence, float] = {"high": 0.9, "medium": 0.6, "low": 0.3}
@@ -39,7 +30,7 @@ class Mark(NamedTuple):
 # A merge counts as a reviewer's approval of cause and fix, until production has shown the effect.
 # An edit before the merge counts half. An issue that is closed as done decides only where it held
 # our fix: otherwise somebody may have found another.
-OUTCOMES: dict[OutcomeKind, Mark] = {
+OUTCOMES: dict[knowledge.OutcomeKind, Mark] = {
     "verified": Mark(1.0, "verified in production"),
     "merged": Mark(1.0, "merged"),
     "closed": Mark(1.0, "issue closed as done with our fix in it"),
@@ -50,9 +41,9 @@ OUTCOMES: dict[OutcomeKind, Mark] = {
     "regressed": Mark(0.0, "came back after the fix"),
     "reopened": Mark(None, "issue reopened, effect not measured"),
 }
-EFFECTS: tuple[OutcomeKind, ...] = ("verified", "no effect", "regressed")
-REVIEWS: tuple[OutcomeKind, ...] = (*MERGED, "closed unmerged")
-ON_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
+EFFECTS: tuple[knowledge.OutcomeKind, ...] = ("verified", "no effect", "regressed")
+REVIEWS: tuple[knowledge.OutcomeKind, ...] = (*knowledge.MERGED, "closed unmerged")
+ON_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopened")
 
 
 class Judgement(NamedTuple):
@@ -60,11 +51,11 @@ class Judgement(NamedTuple):
 
     said: str  # the confidence
     right: float | None  # 0 wrong, 1 right, between: in part; None: undecided
-    kind: OutcomeKind | None  # what decided it, or happened last; None: nothing yet
+    kind: knowledge.OutcomeKind | None  # what decided it, or happened last; None: nothing yet
     merged: bool
 
 
-def chance(confidence: str, board: Scoreboard) -> float | None:
+def chance(confidence: str, board: knowledge.Scoreboard) -> float | None:
     """Return this installation's probability that a finding of this confidence proves right.
 
     It is the mean of a Beta distribution around the nominal probability. None below `MINIMUM`
@@ -76,11 +67,11 @@ def chance(confidence: str, board: Scoreboard) -> float | None:
     return (PRIOR_WEIGHT * tier.nominal + tier.found.right) / (PRIOR_WEIGHT + tier.found.decided)
 
 
-def _tier(confidence: str, board: Scoreboard) -> ConfidenceTier | None:
+def _tier(confidence: str, board: knowledge.Scoreboard) -> knowledge.ConfidenceTier | None:
     return next((tier for tier in board.tiers if tier.said == confidence), None)
 
 
-def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
+def calibrated(analysis: Analysis, board: knowledge.Scoreboard) -> Analysis:
     """Add its chance to an analysis, and lower its confidence where the record asks for it.
 
     A confidence is lowered by one step where its chance falls below what the next lower word
@@ -103,13 +94,13 @@ def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
     return analysis.model_copy(update={**update, "because": (*analysis.because, because)})
 
 
-def scoreboard(lessons: Iterable[Lesson]) -> Scoreboard:
+def scoreboard(lessons: Iterable[knowledge.Lesson]) -> knowledge.Scoreboard:
     """Build the board of everything that `lessons`, archived ones included, were published for."""
     judged = judgements(lessons)
     tiers = []
     for said, nominal in NOMINAL.items():
         own = [item for item in judged if item.said == said]
-        tier = ConfidenceTier(
+        tier = knowledge.ConfidenceTier(
             said=said,
             nominal=nominal,
             found=_success(own),
@@ -118,16 +109,18 @@ def scoreboard(lessons: Iterable[Lesson]) -> Scoreboard:
             rejected=sum(item.right == 0 for item in own),
         )
         tiers.append(tier)
-    return Scoreboard(found=_success(judged), tiers=tuple(tiers))
+    return knowledge.Scoreboard(found=_success(judged), tiers=tuple(tiers))
 
 
-def _success(judged: Sequence[Judgement]) -> SuccessRate:
+def _success(judged: Sequence[Judgement]) -> knowledge.SuccessRate:
     rights = [item.right for item in judged if item.right is not None]
     share = sum(rights) / len(rights) if rights else None
-    return SuccessRate(times=len(judged), decided=len(rights), right=sum(rights), share=share)
+    return knowledge.SuccessRate(
+        times=len(judged), decided=len(rights), right=sum(rights), share=share
+    )
 
 
-def judgements(lessons: Iterable[Lesson]) -> tuple[Judgement, ...]:
+def judgements(lessons: Iterable[knowledge.Lesson]) -> tuple[Judgement, ...]:
     """Judge each analysis whose issue or pull request was published.
 
     Items with the same fix come from the same analysis; without a fix, items of the same night.
@@ -135,7 +128,7 @@ def judgements(lessons: Iterable[Lesson]) -> tuple[Judgement, ...]:
     """
     judged = []
     for lesson in lessons:
-        attempts: dict[str, list[PublishedItem]] = defaultdict(list)
+        attempts: dict[str, list[knowledge.PublishedItem]] = defaultdict(list)
         for item in lesson.proposed:
             if item.has_cause:
                 attempts[item.fix or item.night or item.on.isoformat()].append(item)
@@ -143,17 +136,17 @@ def judgements(lessons: Iterable[Lesson]) -> tuple[Judgement, ...]:
     return tuple(judged)
 
 
-def _judged(lesson: Lesson, items: list[PublishedItem]) -> Judgement:
+def _judged(lesson: knowledge.Lesson, items: list[knowledge.PublishedItem]) -> Judgement:
     """Judge one attempt: production's word first, then a reviewer's, then the issue's."""
     numbers = {item.number for item in items}
     kinds = [fate.kind for fate in lesson.fates if fate.number in numbers]
     kinds += [item.outcome for item in items if item.outcome in OUTCOMES]
 
-    def last(family: tuple[OutcomeKind, ...]) -> OutcomeKind | None:
+    def last(family: tuple[knowledge.OutcomeKind, ...]) -> knowledge.OutcomeKind | None:
         return next((kind for kind in reversed(kinds) if kind in family), None)
 
     effect, review, on_issue = last(EFFECTS), last(REVIEWS), last(ON_ISSUES)
-    is_merged = review in MERGED
+    is_merged = review in knowledge.MERGED
     is_taken_back = is_merged and on_issue == "reopened"  # until the effect is measured
     kind = effect or (on_issue if is_taken_back else review or on_issue)
     right = OUTCOMES[kind].right if kind else None
@@ -164,7 +157,7 @@ def _judged(lesson: Lesson, items: list[PublishedItem]) -> Judgement:
     return Judgement(items[0].confidence, right, kind, bool(effect) or is_merged)
 
 
-def with_drafts(board: Scoreboard, own: Iterable[OwnItem]) -> Scoreboard:
+def with_drafts(board: knowledge.Scoreboard, own: Iterable[OwnItem]) -> knowledge.Scoreboard:
     """Add the outcomes of all our pull requests, as the tracker holds them; none: not read."""
     pulls = [item for item in own if item.kind == "pull"]
     states = Counter(pull.state for pull in pulls)
@@ -172,7 +165,7 @@ def with_drafts(board: Scoreboard, own: Iterable[OwnItem]) -> Scoreboard:
     waiting = Counter(pull.checks for pull in pulls if pull.state == "open" and pull.checks)
     if not pulls:
         return board
-    rate = DraftRate(
+    rate = knowledge.DraftRate(
         drafts=len(pulls),
         merged=states["merged"],
         rejected=states["closed"],

@@ -2,15 +2,7 @@
 
 from typing import Literal
 
-from nightwatch_core.models.answer import (
-    Confidence,
-    Edit,
-    Evidence,
-    Handover,
-    Hypothesis,
-    Learning,
-    Usage,
-)
+from nightwatch_core.models import answer
 from nightwatch_core.models.code import ChangedFile, LineRange, Overlap, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
@@ -85,13 +77,13 @@ class SecondLook(Value):
     skipped: str = ""  # why it was not made all the same
     kept: Literal["first", "second"] = "first"
     because: str = ""  # why that one was kept
-    usage: Usage = Usage()  # of the second, within the analysis's own
+    usage: answer.Usage = answer.Usage()  # of the second, within the analysis's own
 
 
 class TrackRecord(Value):
     """The share of findings of the same confidence that proved right in this installation."""
 
-    said: Confidence
+    said: answer.Confidence
     right: float  # half right counts half
     decided: int
 
@@ -102,15 +94,15 @@ class Analysis(Value):
     case: Case
     title: str
     root_cause: str
-    confidence: Confidence
-    evidence: tuple[Evidence, ...] = ()
-    fix: tuple[Edit, ...] = ()  # empty: no fix is proposed
+    confidence: answer.Confidence
+    evidence: tuple[answer.Evidence, ...] = ()
+    fix: tuple[answer.Edit, ...] = ()  # empty: no fix is proposed
     changes: tuple[ChangedFile, ...] = ()  # what it does to the files of the commit
-    hypotheses: tuple[Hypothesis, ...] = ()
+    hypotheses: tuple[answer.Hypothesis, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     suspect_commit: str = ""
     next_steps: tuple[str, ...] = ()
-    learnings: tuple[Learning, ...] = ()
+    learnings: tuple[answer.Learning, ...] = ()
     tags: tuple[str, ...] = ()
     related_to: tuple[str, ...] = ()
     because: tuple[str, ...] = ()  # why this confidence and score
@@ -129,18 +121,18 @@ class Analysis(Value):
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet
-    said: Confidence | None = None  # the analyst's own confidence, where ours differs
+    said: answer.Confidence | None = None  # the analyst's own confidence, where ours differs
     settled: tuple[int, ...] = ()  # issues we reopened for it, and people closed again
     waiting: str = ""  # why a known error that goes on is no news: its fix is not deployed yet …
     news: str = ""  # why a known error was looked at again
     known_since: str = ""  # of a finding that is reused: since when, for people
     track_record: TrackRecord | None = None  # None: too few are decided yet
-    usage: Usage = Usage()
+    usage: answer.Usage = answer.Usage()
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
     doubt: str = ""  # why the confidence is lower than the answer said
-    fix_confidence: Confidence | None = None  # in what should happen instead
+    fix_confidence: answer.Confidence | None = None  # in what should happen instead
     question: str = ""  # to the team, where what should happen is a choice of theirs
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
     standing: Standing | None = None  # None: the code that failed is the base branch's
@@ -148,7 +140,7 @@ class Analysis(Value):
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
     kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
-    handover: Handover | None = None  # what is known where no cause is; None: it has a cause
+    handover: answer.Handover | None = None  # what is known where no cause is; None: it has a cause
 
     @property
     def fingerprint(self) -> str:
@@ -171,5 +163,5 @@ class Failure(Value):
 
     case: Case
     reason: str
-    usage: Usage = Usage()
+    usage: answer.Usage = answer.Usage()
     ending: Ending = Ending(kind="failed")

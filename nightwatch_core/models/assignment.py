@@ -2,20 +2,13 @@
 
 from datetime import datetime
 
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.code import Commit, DraftCi, MergedPull, Overlap, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
-from nightwatch_core.models.knowledge import (
-    FoundLearning,
-    Lesson,
-    OutcomeUpdate,
-    Pattern,
-    PriorAnalysis,
-    Scoreboard,
-)
 from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt, Skip
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
@@ -55,9 +48,9 @@ class UnexplainedCase(Value):
 
     case: Case
     traces: tuple[Trace, ...] = ()
-    priors: tuple[PriorAnalysis, ...] = ()
-    learnings: tuple[FoundLearning, ...] = ()
-    patterns: tuple[Pattern, ...] = ()
+    priors: tuple[knowledge.PriorAnalysis, ...] = ()
+    learnings: tuple[knowledge.FoundLearning, ...] = ()
+    patterns: tuple[knowledge.Pattern, ...] = ()
 
 
 class FollowUpInput(Value):
@@ -71,8 +64,8 @@ class FollowUpInput(Value):
 class PastOutcomes(Value):
     """Outcomes of earlier proposals, and the scoreboard from them."""
 
-    followed: tuple[OutcomeUpdate, ...] = ()
-    board: Scoreboard | None = None
+    followed: tuple[knowledge.OutcomeUpdate, ...] = ()
+    board: knowledge.Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
 
 
@@ -88,7 +81,7 @@ class RecallResult(Value):
 class UpdatedLessons(Value):
     """All lessons as they are after a night, and those that could not be written."""
 
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[knowledge.Lesson, ...] = ()
     troubles: tuple[str, ...] = ()
 
 

@@ -9,18 +9,11 @@ from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, diff, fix_digest
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Edit, Usage
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import (
-    Check,
-    Correction,
-    FileChange,
-    GateResult,
-    Reproduction,
-    not_run,
-)
 from nightwatch_core.proof import asking
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, harness_for, with_fix
@@ -31,15 +24,15 @@ from nightwatch_core.text.plain_text import one_line
 PROOF_TOKENS = 60_000  # new tokens for one fix's reproduction and correction
 _TURNS = 4  # of the model for a correction, its answer included
 _OUTPUT, _DIFF, _CAUSE = 4_000, 12_000, 4_000  # characters
-_NONE = Reproduction(outcome="not tried")
-_OFF = Reproduction(outcome="not tried", because="switched off (NIGHTWATCH_REPRODUCE)")
+_NONE = proposals.Reproduction(outcome="not tried")
+_OFF = proposals.Reproduction(outcome="not tried", because="switched off (NIGHTWATCH_REPRODUCE)")
 _UNPAID = (
     "the remaining budget does not pay for one call: "
     "NIGHTWATCH_TOTAL_TOKEN_BUDGET and NIGHTWATCH_COST_PER_NIGHT are for the night"
 )
 
 
-def proved(briefing: asking.ProofBriefing) -> GateResult:
+def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:
     """Return the result of running a fix; never raises for what the fix or the project does."""
     reproduction, usage = by_model(briefing) if briefing.options.reproduce else (_OFF, Usage())
     judge = partial(judged, briefing, reproduction)
@@ -49,10 +42,10 @@ def proved(briefing: asking.ProofBriefing) -> GateResult:
 
 
 def judged(
-    briefing: asking.ProofBriefing, reproduction: Reproduction, fix: tuple[Edit, ...]
-) -> GateResult:
+    briefing: asking.ProofBriefing, reproduction: proposals.Reproduction, fix: tuple[Edit, ...]
+) -> proposals.GateResult:
     """Run a fix with the test that reproduces its crash; what passes is what is published."""
-    failed = GateResult(outcome="failed", fix=fix_digest(fix), reproduction=reproduction)
+    failed = proposals.GateResult(outcome="failed", fix=fix_digest(fix), reproduction=reproduction)
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
         return failed.model_copy(update={"text": applied.refusal})
@@ -71,16 +64,16 @@ def judged(
     return _gated(briefing, fix, (check,), reproduction)
 
 
-def _without_test(reproduction: Reproduction, reason: str) -> Reproduction:
+def _without_test(reproduction: proposals.Reproduction, reason: str) -> proposals.Reproduction:
     because = f"the test is not part of the draft: {reason}"
     return reproduction.model_copy(update={"because": because, "test": ()})
 
 
 def _with_test(
     briefing: asking.ProofBriefing,
-    reproduction: Reproduction,
+    reproduction: proposals.Reproduction,
     fix: tuple[Edit, ...],
-    changes: tuple[FileChange, ...],
+    changes: tuple[proposals.FileChange, ...],
 ) -> WithFix | None:
     """Run the test with the fix; None where there is none, or it cannot be run."""
     if reproduction.outcome != "reproduced" or not reproduction.test:
@@ -98,9 +91,9 @@ def _with_test(
 def _gated(
     briefing: asking.ProofBriefing,
     fix: tuple[Edit, ...],
-    checks: tuple[Check, ...],
-    reproduction: Reproduction,
-) -> GateResult:
+    checks: tuple[proposals.Check, ...],
+    reproduction: proposals.Reproduction,
+) -> proposals.GateResult:
     """Run the gate over the fix with its test; where only that test fails, over the fix alone."""
     edits, read = (*fix, *reproduction.test), briefing.base.read_file
     applied = apply(edits, read, briefing.base.paths())
@@ -119,8 +112,8 @@ def _gated(
 
 
 def corrected(
-    briefing: asking.ProofBriefing, failed: GateResult, judge: asking.Judge
-) -> GateResult:
+    briefing: asking.ProofBriefing, failed: proposals.GateResult, judge: asking.Judge
+) -> proposals.GateResult:
     """Ask once for other edits than those that failed, and have them judged.
 
     Return the result that passed, with its edits; else `failed` with the attempt.
@@ -130,7 +123,7 @@ def corrected(
     output = _failed_output(failed)
     attempt = _second_attempt(briefing, briefing.analysis.fix, failed.text, output, failed.usage)
     usage = failed.usage + attempt.usage
-    correction = Correction(
+    correction = proposals.Correction(
         outcome="failed" if attempt.was_answered else "not tried",
         because=attempt.because,
         first_failed=failed.text,
@@ -140,7 +133,7 @@ def corrected(
     result = judge(attempt.edits)
     passed = result.outcome == "passed"
     update: dict[str, object] = {
-        "correction": Correction(
+        "correction": proposals.Correction(
             outcome="passed" if passed else "failed",
             because=attempt.because if passed else result.text,
             first_failed=failed.text,
@@ -161,7 +154,7 @@ def corrected(
     return result.model_copy(update=update)
 
 
-def mended(briefing: asking.ProofBriefing, run: CiRun) -> GateResult:
+def mended(briefing: asking.ProofBriefing, run: CiRun) -> proposals.GateResult:
     """Ask once for other edits after the checks of a fix's branch failed, and run them here.
 
     `edits` are empty where there are none, and `text` says why. Never raises.
@@ -173,10 +166,12 @@ def mended(briefing: asking.ProofBriefing, run: CiRun) -> GateResult:
     used = before.usage if before else Usage()
     attempt = _second_attempt(briefing, edits, reason, run.log, used)
     if not attempt.edits:
-        return not_run("trouble", attempt.because).model_copy(update={"usage": attempt.usage})
+        return proposals.not_run("trouble", attempt.because).model_copy(
+            update={"usage": attempt.usage}
+        )
     result = judged(briefing, reproduction, attempt.edits)
     failed = result.outcome == "failed"
-    correction = Correction(
+    correction = proposals.Correction(
         outcome="failed" if failed else "passed",
         because=result.text if failed else attempt.because,
         first_failed=reason,
@@ -190,7 +185,7 @@ def mended(briefing: asking.ProofBriefing, run: CiRun) -> GateResult:
     return result.model_copy(update=update)
 
 
-def _failed_output(result: GateResult) -> str:
+def _failed_output(result: proposals.GateResult) -> str:
     return next((item.output for item in result.checks if item.outcome == "failed"), "")
 
 

@@ -8,19 +8,12 @@ from typing import Any, NamedTuple
 import yaml
 
 from nightwatch_core.code.edits import apply, changes_between, fix_digest
+from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
 from nightwatch_core.models.code import CiRun, CiState, DraftCi
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import (
-    Comment,
-    DraftPull,
-    GateResult,
-    Proposal,
-    PullUpdate,
-    Receipt,
-)
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.text.escaping import code_span, markdown
@@ -128,7 +121,7 @@ _MADE = ("done", "already there")
 class Watched:
     """A draft of tonight whose checks are waited for."""
 
-    draft: DraftPull
+    draft: proposals.DraftPull
     number: int
     url: str = ""
     sha: str = ""  # that we left its branch at; empty: not known
@@ -159,7 +152,9 @@ class Watched:
 
 
 def watched_drafts(
-    drafts: Iterable[DraftPull], receipts: Iterable[Receipt], options: NightOptions
+    drafts: Iterable[proposals.DraftPull],
+    receipts: Iterable[proposals.Receipt],
+    options: NightOptions,
 ) -> list[Watched]:
     """List the drafts that a service holds; none without branches, and none in a dry run."""
     made = {item.key: item for item in receipts if item.status in _MADE and item.number}
@@ -176,8 +171,8 @@ class Hands(NamedTuple):
     """Outside functions that waiting for CI needs."""
 
     look: Callable[[tuple[int, ...]], tuple[tuple[CiRun, ...], str]]  # runs, or why there are none
-    mend: Callable[[Watched, Analysis], tuple[GateResult | None, str]]  # likewise
-    publish: Callable[[Proposal], Receipt]
+    mend: Callable[[Watched, Analysis], tuple[proposals.GateResult | None, str]]  # likewise
+    publish: Callable[[proposals.Proposal], proposals.Receipt]
     read: Read  # a file of the base
     pause: Callable[[float], None]  # lets that many seconds pass
 
@@ -190,8 +185,8 @@ class Waiting:
     drafts: list[Watched]
     hands: Hands
     waited: float = 0.0  # seconds
-    receipts: list[Receipt] = field(default_factory=list)
-    gates: dict[str, GateResult] = field(default_factory=dict)
+    receipts: list[proposals.Receipt] = field(default_factory=list)
+    gates: dict[str, proposals.GateResult] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
 
     def until_the_end(self, minutes: int) -> CiResult:
@@ -215,7 +210,7 @@ class Waiting:
         gates = tuple(self.gates.items())
         return CiResult(ci=ended, receipts=tuple(self.receipts), gates=gates, usage=self.usage)
 
-    def say(self, proposal: Proposal) -> Receipt:
+    def say(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish something, and remember it."""
         self.receipts.append(self.hands.publish(proposal))
         return self.receipts[-1]
@@ -267,8 +262,8 @@ class Waiting:
 
 
 def _update_of(
-    watched: Watched, result: GateResult, read: Read, repository: str, night: str
-) -> PullUpdate | None:
+    watched: Watched, result: proposals.GateResult, read: Read, repository: str, night: str
+) -> proposals.PullUpdate | None:
     """The one commit that puts another attempt in the first one's place; None: nothing new."""
     after, draft = apply(result.edits, read), watched.draft
     first = {change.path: change.text for change in draft.changes}
@@ -283,7 +278,7 @@ def _update_of(
         f"The checks of the first attempt failed ({_failed_names(watched.run)}). This is another "
         f"one, and the last that is made unasked. {ran}\n\n{markdown(because, _LONGEST)}"
     )
-    return PullUpdate(
+    return proposals.PullUpdate(
         key=key,
         fingerprint=draft.fingerprint,
         also=draft.also,
@@ -298,14 +293,14 @@ def _update_of(
     )
 
 
-def _red_words(watched: Watched, repository: str, night: str) -> Comment:
+def _red_words(watched: Watched, repository: str, night: str) -> proposals.Comment:
     result = watched.corrected[:1].upper() + watched.corrected[1:]
     corrected = f" {markdown(result, _LONGEST)}." if result else ""
     text = f"The checks failed: {_failed_names(watched.run)}.{corrected} "
     return _word(watched.number, watched.draft.fingerprint, text, repository, night)
 
 
-def carried(report: RunReport) -> tuple[Comment, ...]:
+def carried(report: RunReport) -> tuple[proposals.Comment, ...]:
     """Return words for open drafts of earlier nights whose checks failed after their night."""
     options, base, night = report.options, report.base or report.commit, report.night.id
     if options.delivery != "github" or options.highest_tier()[0] != "draft" or base is None:
@@ -320,10 +315,12 @@ def carried(report: RunReport) -> tuple[Comment, ...]:
     )
 
 
-def _word(number: int, fingerprint: str, text: str, repository: str, night: str) -> Comment:
+def _word(
+    number: int, fingerprint: str, text: str, repository: str, night: str
+) -> proposals.Comment:
     key = effect_key("ci", repository, str(number))
     rest = "Nothing more is done about it here: close the draft, or mend it on its branch."
-    return Comment(
+    return proposals.Comment(
         key=key,
         fingerprint=fingerprint,
         number=number,

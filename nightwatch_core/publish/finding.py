@@ -18,21 +18,6 @@ from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import ChangedFile, Commit, MergedPull, Suspect
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Skip
 from nightwatch_core.publish import blocks
-from nightwatch_core.publish.blocks import (
-    LONG,
-    NAME,
-    QUOTE,
-    TEXT,
-    TITLE,
-    Excerpt,
-    Fact,
-    Limits,
-    Section,
-    Verbatim,
-    bullets,
-    cut,
-    section,
-)
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import moment, plural, roughly
@@ -82,46 +67,46 @@ def doubts_about(fingerprints: Iterable[str], skips: Iterable[Skip]) -> str:
     )
 
 
-def sections(finding: FindingView, limits: Limits) -> tuple[Section, ...]:
+def sections(finding: FindingView, limits: blocks.Limits) -> tuple[blocks.Section, ...]:
     """Return all sections of a finding that hold something, in the report's order."""
     make = _with_cause if finding.analysis.has_cause else _without_cause
     return tuple(item for item in make(finding, limits) if item.blocks)
 
 
-def _with_cause(finding: FindingView, limits: Limits) -> Iterator[Section]:
+def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Section]:
     of, many = finding.analysis, limits.texts
-    yield bullets("caveats", "Mind", caveats(of), many)
+    yield blocks.bullets("caveats", "Mind", caveats(of), many)
     yield _message(of)
     ending = "" if of.ending.kind != "wrapped up" else of.ending.detail or "a limit was reached"
     cause = blocks.Paragraphs(
         text=block(of.root_cause, blocks.CAUSE) or "No cause was found.",
-        remark=line(f"Wrapped up early: {ending}", TEXT) if ending else "",
+        remark=line(f"Wrapped up early: {ending}", blocks.TEXT) if ending else "",
     )
-    yield section("cause", "Root cause", cause)
-    yield bullets("question", "A question to the team", (question(of),), 1)
+    yield blocks.section("cause", "Root cause", cause)
+    yield blocks.bullets("question", "A question to the team", (question(of),), 1)
     yield from _evidence(finding, limits)
     diffs = (
         blocks.diff_excerpt(file, descriptions(of, file.path), limits.code_lines)
         for file in shown_changes(of)
     )
-    yield section("fix", "Proposed fix", cut(blocks.Excerpts, diffs, limits.files))
+    yield blocks.section("fix", "Proposed fix", blocks.cut(blocks.Excerpts, diffs, limits.files))
     yield _proof(finding, limits)
     refused = (f"{item.path}: {item.reason}" for item in of.refused)
-    yield bullets("refused", "Not proposed", refused, many)
+    yield blocks.bullets("refused", "Not proposed", refused, many)
     kept_back = (
         f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
         for part in of.kept_back
     )
-    yield bullets("kept back", "Kept back", kept_back, many)
+    yield blocks.bullets("kept back", "Kept back", kept_back, many)
     title = "Suspected change" if of.suspect_commit else "Suspects"
-    yield bullets("suspects", title, _suspects(of), limits.suspects)
-    yield bullets("open", "Open explanations", _explanations(of, "open"), many)
+    yield blocks.bullets("suspects", title, _suspects(of), limits.suspects)
+    yield blocks.bullets("open", "Open explanations", _explanations(of, "open"), many)
     title = "Next steps" if shown_changes(of) else "What would settle it"
-    yield bullets("next", title, of.next_steps, many)
+    yield blocks.bullets("next", title, of.next_steps, many)
     twins = (
         f"{twin.case.title}, {plural(twin.case.occurrences, 'time')}" for twin in finding.twins
     )
-    yield bullets("twins", "The same cause is behind", twins, many)
+    yield blocks.bullets("twins", "The same cause is behind", twins, many)
     yield _also(of, many)
     # without a fix, those ruled out are among what was checked
     decided = (
@@ -129,57 +114,63 @@ def _with_cause(finding: FindingView, limits: Limits) -> Iterator[Section]:
         for standing in (("confirmed", "ruled out") if of.has_fix else ("confirmed",))
         for text in _explanations(of, standing)
     )
-    yield bullets("considered", "Considered", decided, many, folded=True)
+    yield blocks.bullets("considered", "Considered", decided, many, folded=True)
     learned = (f"{item.fact} ({item.path})" if item.path else item.fact for item in of.learnings)
-    yield bullets("learned", "Learned", learned, many)
+    yield blocks.bullets("learned", "Learned", learned, many)
     yield from _trace(of)
 
 
-def _without_cause(finding: FindingView, limits: Limits) -> Iterator[Section]:
+def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Section]:
     of, many = finding.analysis, limits.texts
     given = of.handover or Handover()
-    yield bullets("caveats", "Mind", (misfit(of),), many)
+    yield blocks.bullets("caveats", "Mind", (misfit(of),), many)
     facts = (
         ("Message", of.case.leader.message if "message" in limits.without else ""),
         ("What failed", given.value),
         ("Line last written by", given.last_change),
     )
-    known = tuple(Fact(name=name, text=text) for name, raw in facts if (text := line(raw, TEXT)))
-    yield section("handover", "", (blocks.Facts(items=known),) if known else ())
+    known = tuple(
+        blocks.Fact(name=name, text=text) for name, raw in facts if (text := line(raw, blocks.TEXT))
+    )
+    yield blocks.section("handover", "", (blocks.Facts(items=known),) if known else ())
     if given.lines:
         rows = (shown(text)[: blocks.CODE_LINE] for text in given.lines)
-        excerpt = Excerpt(
-            place=line(place_of(given), TITLE),
+        excerpt = blocks.Excerpt(
+            place=line(place_of(given), blocks.TITLE),
             address=finding.links.line(given.path, given.line) if given.line else "",
             lines=blocks.numbered(rows, given.first_line or 1),
         )
-        yield section("lines", "The failing line", cut(blocks.Excerpts, (excerpt,), 1))
-    yield bullets("look", "To look at next", given.look_at, _STEPS)
+        yield blocks.section(
+            "lines", "The failing line", blocks.cut(blocks.Excerpts, (excerpt,), 1)
+        )
+    yield blocks.bullets("look", "To look at next", given.look_at, _STEPS)
     claims = () if given.unknown else (of.root_cause,)
     unproved = (*claims, *_explanations(of, "open"))
-    yield bullets("unproved", "Said, and not proved", unproved, many)
-    yield bullets("checked", "What was checked", checked_lines(of), many)
+    yield blocks.bullets("unproved", "Said, and not proved", unproved, many)
+    yield blocks.bullets("checked", "What was checked", checked_lines(of), many)
     yield _message(of)
     yield _also(of, many)
     yield from _trace(of)
 
 
-def _message(of: Analysis) -> Section:
+def _message(of: Analysis) -> blocks.Section:
     text = block(of.case.leader.message, blocks.MESSAGE)
-    return section("message", "", (Verbatim(text=text),) if text else ())
+    return blocks.section("message", "", (blocks.Verbatim(text=text),) if text else ())
 
 
-def _also(of: Analysis, many: int) -> Section:
+def _also(of: Analysis, many: int) -> blocks.Section:
     others = (f"{line(other.title)} ({other.occurrences:,})" for other in of.case.others)
-    return bullets("also", "Also this error", others, many)
+    return blocks.bullets("also", "Also this error", others, many)
 
 
-def _trace(of: Analysis) -> Iterator[Section]:
+def _trace(of: Analysis) -> Iterator[blocks.Section]:
     """The trace as it came, else its frames."""
     if trace := of.case.trace:
         frames = (f"{frame.place} {frame.function}".rstrip() for frame in trace.frames[:60])
         text = block(trace.raw or "\n".join(frames), blocks.TRACE, code=True)
-        yield section("trace", "", (Verbatim(name="Stack trace", text=text),) if text else ())
+        yield blocks.section(
+            "trace", "", (blocks.Verbatim(name="Stack trace", text=text),) if text else ()
+        )
 
 
 # What is said of the code: caveats, evidence, changes and suspects.
@@ -220,7 +211,7 @@ def awaited(analysis: Analysis) -> str:
     return f"already changed{by}, awaiting deploy"
 
 
-def _evidence(finding: FindingView, limits: Limits) -> Iterator[Section]:
+def _evidence(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Section]:
     """The first pieces, what holds first, and the others folded; else the first alone."""
     of = finding.analysis
     pieces = sorted(of.evidence, key=lambda piece: not (piece.verified and not of.misfit))
@@ -228,21 +219,26 @@ def _evidence(finding: FindingView, limits: Limits) -> Iterator[Section]:
     at_once = min(FIRST, limits.evidence)
     is_cut = "evidence_more" in limits.without
     shown_first = excerpts if is_cut else excerpts[:at_once]
-    yield section("evidence", "Evidence", cut(blocks.Excerpts, shown_first, at_once))
+    yield blocks.section("evidence", "Evidence", blocks.cut(blocks.Excerpts, shown_first, at_once))
     if not is_cut:
-        more = cut(blocks.Excerpts, excerpts[at_once:], limits.evidence)
-        yield section("evidence_more", f"{len(excerpts) - at_once:,} more", more, folded=True)
+        more = blocks.cut(blocks.Excerpts, excerpts[at_once:], limits.evidence)
+        yield blocks.section(
+            "evidence_more", f"{len(excerpts) - at_once:,} more", more, folded=True
+        )
 
 
-def _quoted(evidence: Evidence, finding: FindingView, most: int) -> Excerpt:
+def _quoted(evidence: Evidence, finding: FindingView, most: int) -> blocks.Excerpt:
     """At most `most` quoted lines, numbered from where the evidence points; none unverified."""
-    place, note = f"{line(evidence.path, TITLE)}:{evidence.line}", line(evidence.note, LONG)
+    place, note = (
+        f"{line(evidence.path, blocks.TITLE)}:{evidence.line}",
+        line(evidence.note, blocks.LONG),
+    )
     if finding.analysis.misfit:
-        return Excerpt(place=place, note=note)
+        return blocks.Excerpt(place=place, note=note)
     if not evidence.verified:
-        return Excerpt(place=place, note=note, remark="not found in the code")
-    rows = block(evidence.quote.strip("\r\n"), QUOTE, code=True).splitlines()[:most]
-    return Excerpt(
+        return blocks.Excerpt(place=place, note=note, remark="not found in the code")
+    rows = block(evidence.quote.strip("\r\n"), blocks.QUOTE, code=True).splitlines()[:most]
+    return blocks.Excerpt(
         place=place,
         remark="verified",
         note=note,
@@ -360,7 +356,7 @@ def sentence(text: str) -> str:
 # What running a fix showed, and what was checked where there is no draft.
 
 
-def _proof(finding: FindingView, limits: Limits) -> Section:
+def _proof(finding: FindingView, limits: blocks.Limits) -> blocks.Section:
     """What proves the fix; or why there is no draft, and what was checked."""
     of, gate, reason = finding.analysis, finding.analysis.gate, finding.no_draft
     lines = checked_lines(of)
@@ -373,8 +369,8 @@ def _proof(finding: FindingView, limits: Limits) -> Section:
     else:
         title, lines = "Proof", proof_lines(gate) if gate else ()
     first = (sentence(f"Why no draft: {reason}"),) if reason else ()
-    listed = bullets("proof", title, (*first, *lines), 2 * limits.texts)
-    return section("proof", title, listed.blocks, quotes(gate))
+    listed = blocks.bullets("proof", title, (*first, *lines), 2 * limits.texts)
+    return blocks.section("proof", title, listed.blocks, quotes(gate))
 
 
 def checked_lines(analysis: Analysis) -> tuple[str, ...]:
@@ -464,7 +460,7 @@ def check_line(check: Check) -> str:
     return f"{check.outcome[:1].upper()}{check.outcome[1:]}: {check.text or check.name}{took}"
 
 
-def quotes(gate: GateResult | None) -> Iterator[Verbatim]:
+def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
     """Return what runs printed, under our own names: the crash and its end, failures, a retry."""
     if gate is None:
         return
@@ -480,7 +476,7 @@ def quotes(gate: GateResult | None) -> Iterator[Verbatim]:
         printed.append(("What the second attempt printed", gate.correction.output))
     for name, output in printed:
         if output.strip():
-            yield Verbatim(name=name, text=block(output, _OUTPUT, code=True))
+            yield blocks.Verbatim(name=name, text=block(output, _OUTPUT, code=True))
 
 
 # What is known where no cause is.
@@ -497,9 +493,9 @@ def failed_in(given: Handover) -> str:
     >>> failed_in(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
     'failed in a.py:3 `y(x)`'
     """
-    place, index = line(place_of(given), TITLE), given.line - given.first_line
+    place, index = line(place_of(given), blocks.TITLE), given.line - given.first_line
     is_shown = given.first_line and 0 <= index < len(given.lines)
-    row = line(given.lines[index].strip(), NAME) if is_shown else ""
+    row = line(given.lines[index].strip(), blocks.NAME) if is_shown else ""
     code = f" `{row}`" if row and "`" not in row else ""
     return f"failed in {place}{code}" if place else ""
 

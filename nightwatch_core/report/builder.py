@@ -10,16 +10,9 @@ from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
+from nightwatch_core.models import assignment
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import (
-    BatchTriage,
-    CauseFindings,
-    CiResult,
-    FollowUpInput,
-    PublishResult,
-    UpdatedLessons,
-)
 from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
@@ -65,15 +58,15 @@ def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Run
     )
 
 
-def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:
+def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> assignment.FollowUpInput:
     """Make what following up takes; `own` is None where earlier proposals could not be read."""
-    return FollowUpInput(
+    return assignment.FollowUpInput(
         own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic
     )
 
 
 def add_findings(
-    report: RunReport, findings: CauseFindings, outcomes: tuple[OwnItem, ...]
+    report: RunReport, findings: assignment.CauseFindings, outcomes: tuple[OwnItem, ...]
 ) -> RunReport:
     """Add what was known, found, and not found out; in the order errors were ranked."""
     code = findings.code
@@ -116,7 +109,7 @@ def learning_result(
     report: RunReport,
     kept: tuple[WrittenLesson, ...],
     archived: tuple[str, ...],
-    upkeep: UpdatedLessons,
+    upkeep: assignment.UpdatedLessons,
     patterns: tuple[Pattern, ...] = (),
     suggestions: tuple[IgnoreSuggestion, ...] = (),
 ) -> LearningResult:
@@ -186,7 +179,7 @@ def _unread(fetched: Fetched) -> str:
 # What was published, in a night's report.
 
 
-def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
+def add_publications(report: RunReport, acted: assignment.PublishResult) -> RunReport:
     """Add what was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
@@ -203,14 +196,14 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
     return degrade(told, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
 
 
-def add_ci(report: RunReport, result: CiResult) -> RunReport:
+def add_ci(report: RunReport, result: assignment.CiResult) -> RunReport:
     """Add what the checks of its drafts said, and what was published after that."""
     receipts, usage = (*report.receipts, *result.receipts), report.usage + result.usage
     update = {"ci": result.ci, "receipts": receipts, "usage": usage}
     return with_gates(report, result.gates).model_copy(update=update)
 
 
-def add_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
+def add_batch_triage(report: RunReport, triage: assignment.BatchTriage) -> RunReport:
     """Add the cost and troubles of batches; a batch without any answer degrades the night.
 
     The errors themselves come last: there may be thousands, and every step gets the report.

@@ -14,17 +14,7 @@ from nightwatch_core.models.options import (
 )
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.publish.blocks import (
-    LONG,
-    NAME,
-    Entries,
-    Entry,
-    Limits,
-    Paragraphs,
-    Section,
-    cut,
-    section,
-)
+from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural, roughly
 
@@ -124,17 +114,17 @@ def well_services(health: Health | None) -> tuple[str, ...]:
 UNKNOWN = "no earlier night is known to have reached it"
 
 
-def health_section(report: RunReport, limits: Limits) -> Section:
+def health_section(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     """Return one line, or a line for each service that was not well, and what is due."""
     health = report.health
     if health is None or (health.is_good and not limits.good_health):
-        return section("health", "")
-    text = line(good_line(health), LONG)
-    well = (Paragraphs(text=text),) if text else ()
+        return blocks.section("health", "")
+    text = line(good_line(health), blocks.LONG)
+    well = (blocks.Paragraphs(text=text),) if text else ()
     unwell = [service for service in health.services if service.state in ("troubled", "away")]
-    due = (Entry(head="Due", text=line(item, LONG)) for item in health.due)
-    entries = cut(Entries, (*map(_entry, unwell), *due), limits.lines)
-    return section("health", "Health", entries, well)
+    due = (blocks.Entry(head="Due", text=line(item, blocks.LONG)) for item in health.due)
+    entries = blocks.cut(blocks.Entries, (*map(_entry, unwell), *due), limits.lines)
+    return blocks.section("health", "Health", entries, well)
 
 
 def good_line(health: Health) -> str:
@@ -178,10 +168,12 @@ def left_sentence(health: Health | None) -> str:
         else f"{item.service}'s record of the run, which is not listed, for {item.host}"
         for item in health.left
     )
-    return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", LONG)
+    return line(
+        f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", blocks.LONG
+    )
 
 
-def _entry(item: ServiceHealth) -> Entry:
+def _entry(item: ServiceHealth) -> blocks.Entry:
     calls = item.calls or ServiceCalls(service=item.name)
     only_refused = calls.refused and not calls.unanswered
     if item.state == "away":
@@ -197,9 +189,9 @@ def _entry(item: ServiceHealth) -> Entry:
         f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all" if calls.waits else "",
     )
     last = f"last worked on {item.last_well:%Y-%m-%d}" if item.last_well else UNKNOWN
-    return Entry(
-        head=line(f"{item.name} {how}", NAME),
-        text=line(item.detail, LONG),
-        small=line(", ".join(filter(None, counts)), LONG) if item.calls else "",
+    return blocks.Entry(
+        head=line(f"{item.name} {how}", blocks.NAME),
+        text=line(item.detail, blocks.LONG),
+        small=line(", ".join(filter(None, counts)), blocks.LONG) if item.calls else "",
         more=(last,) if item.state == "away" and item.calls else (),
     )

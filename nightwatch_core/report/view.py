@@ -12,31 +12,8 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
+from nightwatch_core.publish import blocks
 from nightwatch_core.publish import finding as parts
-from nightwatch_core.publish.blocks import (
-    FULL,
-    LONG,
-    NAME,
-    TEXT,
-    TITLE,
-    Command,
-    Entries,
-    Entry,
-    ErrorTable,
-    Fact,
-    Facts,
-    Finding,
-    Findings,
-    Limits,
-    Publication,
-    Publications,
-    ReportView,
-    Row,
-    Section,
-    Standing,
-    cut,
-    section,
-)
 from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
@@ -53,7 +30,7 @@ DRY = "Dry run: nothing was changed outside the state folder and Prefect's home.
 UNSAID = "The night ended without saying why: see the flow run's log."
 
 
-def as_markdown(report: RunReport, limits: Limits = FULL) -> str:
+def as_markdown(report: RunReport, limits: blocks.Limits = blocks.FULL) -> str:
     """Return the whole report as GitHub-flavoured Markdown, every foreign string escaped."""
     text = _templates().get_template("report.md.j2").render(report=view(report, limits))
     return text.rstrip("\n") + "\n"
@@ -64,27 +41,27 @@ def _templates() -> Environment:
     return markdown_environment("nightwatch_core.report")
 
 
-def view(report: RunReport, limits: Limits = FULL) -> ReportView:
+def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.ReportView:
     """Return the night in reading order: clean, bounded text for every rendering."""
     made = (make(report, limits) for make in _SECTIONS)
-    reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
+    reasons = capped([line(item, blocks.LONG) for item in report.degraded], limits.lines)
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
     groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in _cases(report))
     advice = report.advice if limits.advice else ()
     banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
-    return ReportView(
-        night=line(report.night.id, NAME),
+    return blocks.ReportView(
+        night=line(report.night.id, blocks.NAME),
         status=report.status,
         standing=_standing(report),
         headline=headline(report),
         source=source_of((group.app for group in groups), report.commit),
         warnings=warnings,
-        banner=tuple(line(item, TEXT) for item in banner),
+        banner=tuple(line(item, blocks.TEXT) for item in banner),
         sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
     )
 
 
-def _standing(report: RunReport) -> Standing:
+def _standing(report: RunReport) -> blocks.Standing:
     if report.status != "complete":
         return report.status
     return "good" if report.errors or report.rejects or report.failures else "calm"
@@ -96,10 +73,10 @@ def source_of(apps: Iterable[str], commit: Commit | None) -> str:
     >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
     'shop · acme/shop at 0123456789'
     """
-    names = list(dict.fromkeys(filter(None, (line(app, NAME) for app in apps))))
+    names = list(dict.fromkeys(filter(None, (line(app, blocks.NAME) for app in apps))))
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     where = f"{commit.repository} at {commit.sha[:10]}" if commit else ""
-    return line(" · ".join(filter(None, (shown, where))), TITLE)
+    return line(" · ".join(filter(None, (shown, where))), blocks.TITLE)
 
 
 def record_of(report: RunReport) -> NightRecord:
@@ -146,28 +123,28 @@ def _published(
     receipts: Iterable[Receipt],
     fingerprints: Callable[[str], bool],
     skips: Iterable[Skip],
-) -> Iterator[Publication]:
+) -> Iterator[blocks.Publication]:
     """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
     for receipt in receipts:
         number = f" #{receipt.number}" if receipt.number is not None else ""
-        yield Publication(
+        yield blocks.Publication(
             text=f"{_name_of(receipt.kind, report)}{number}{_STATUSES[receipt.status]}",
-            address=line(receipt.url, LONG),
-            note=line(receipt.reason or receipt.title, TEXT),
+            address=line(receipt.url, blocks.LONG),
+            note=line(receipt.reason or receipt.title, blocks.TEXT),
             state="published" if receipt.status in PUBLISHED else "failed",
         )
     for draft in report.ci:
         if fingerprints(draft.fingerprint):
-            yield Publication(
-                text=line(f"checks of #{draft.number}", NAME),
-                note=line(draft.text, TEXT),
+            yield blocks.Publication(
+                text=line(f"checks of #{draft.number}", blocks.NAME),
+                note=line(draft.text, blocks.TEXT),
                 state=_CHECKS.get(draft.state, "waits"),
             )
     for skip in skips:
         name, waits = _name_of(skip.kind, report), skip.cause == "limit"
-        yield Publication(
+        yield blocks.Publication(
             text=f"{name} waits" if waits else f"no {name}",
-            note=line(skip.reason, TEXT),
+            note=line(skip.reason, blocks.TEXT),
             state="waits" if waits else "skipped",
         )
 
@@ -178,7 +155,7 @@ def _name_of(kind: str, report: RunReport) -> str:
     return _NAMES.get(kind, line(kind, 40))
 
 
-def published_for(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
+def published_for(report: RunReport, analysis: Analysis) -> tuple[blocks.Publication, ...]:
     """Return the publications of an error, then skips with reasons."""
     ours = frozenset((analysis.fingerprint, *analysis.case.aliases))
     receipts = (receipt for receipt in report.receipts if ours & receipt.names)
@@ -186,7 +163,7 @@ def published_for(report: RunReport, analysis: Analysis) -> tuple[Publication, .
     return tuple(_published(report, receipts, ours.__contains__, skips))
 
 
-def _elsewhere(report: RunReport, limits: Limits) -> Section:
+def _elsewhere(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     """Receipts and skips of errors without a finding: nothing published goes unsaid.
 
     What was not published for an error that is but a line stands in that line.
@@ -196,8 +173,8 @@ def _elsewhere(report: RunReport, limits: Limits) -> Section:
     receipts = (receipt for receipt in report.receipts if shown.isdisjoint(receipt.names))
     skips = (skip for skip in report.skips if skip.fingerprint not in listed)
     others = _published(report, receipts, lambda name: name not in shown, skips)
-    publications = cut(Publications, others, limits.lines)
-    return section("elsewhere", "Published for other errors", publications)
+    publications = blocks.cut(blocks.Publications, others, limits.lines)
+    return blocks.section("elsewhere", "Published for other errors", publications)
 
 
 def _names_of(analyses: Iterable[Analysis]) -> frozenset[str]:
@@ -208,14 +185,14 @@ def _names_of(analyses: Iterable[Analysis]) -> frozenset[str]:
 # The table of errors: an analysis in one line.
 
 
-def _errors(report: RunReport, limits: Limits) -> Section:
+def _errors(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     shown = enumerate(report.analyses[: limits.rows], 1)
     rows = (_row(rank, analysis, published_for(report, analysis)) for rank, analysis in shown)
     total = len(report.analyses)
-    return section("errors", "", cut(ErrorTable, rows, limits.rows, total))
+    return blocks.section("errors", "", blocks.cut(blocks.ErrorTable, rows, limits.rows, total))
 
 
-def _row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -> Row:
+def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, ...]) -> blocks.Row:
     known = known_since(analysis)
     done = ""
     for states in (("published",), ("waits",), ("failed", "skipped")):
@@ -223,16 +200,16 @@ def _row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -
         # of a known error it goes without saying that nothing was published
         done = done or ("" if known and "skipped" in states else ", ".join(texts))
     back = "regression" if analysis.case.regressed else ""
-    done = line("; ".join(filter(None, (back, known, done))), TITLE)
+    done = line("; ".join(filter(None, (back, known, done))), blocks.TITLE)
     if analysis.handover is not None:
-        cause = line(parts.short_handover(analysis.handover), TITLE)
+        cause = line(parts.short_handover(analysis.handover), blocks.TITLE)
     else:
-        cause = first_sentence(analysis.root_cause) or line(analysis.title, TITLE)
-    return Row(
+        cause = first_sentence(analysis.root_cause) or line(analysis.title, blocks.TITLE)
+    return blocks.Row(
         rank=rank,
         anchor=f"error-{rank}",
-        error=line(analysis.case.leader.error_class, NAME),
-        where=line(analysis.case.leader.transaction, NAME),
+        error=line(analysis.case.leader.error_class, blocks.NAME),
+        where=line(analysis.case.leader.transaction, blocks.NAME),
         count=analysis.case.occurrences,
         cause=cause or "No cause was found.",
         confidence=analysis.confidence,
@@ -246,7 +223,7 @@ def known_since(analysis: Analysis) -> str:
     """Return since when a reused finding is known; empty for a fresh one."""
     if analysis.ending.kind != "reused":
         return ""
-    return line(analysis.known_since, NAME) or "known"
+    return line(analysis.known_since, blocks.NAME) or "known"
 
 
 def first_sentence(text: str) -> str:
@@ -255,15 +232,15 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("The rate is missing in rates.py. So the sum fails.")
     'The rate is missing in rates.py.'
     """
-    flat = line(text, 2 * TEXT)
+    flat = line(text, 2 * blocks.TEXT)
     match = re.match(r"(.{20,}?[.!?])\s", flat)
-    return line(match.group(1) if match else flat, TITLE)
+    return line(match.group(1) if match else flat, blocks.TITLE)
 
 
 # One analysis as a finding of the report.
 
 
-def _findings(report: RunReport, limits: Limits) -> Section:
+def _findings(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     twins = {
         item.fingerprint: tuple(other for other in cause if other is not item)
         for cause in causes(report.analyses)
@@ -278,44 +255,50 @@ def _findings(report: RunReport, limits: Limits) -> Section:
         _finding(rank, analysis, twins[analysis.fingerprint], report, limits)
         for rank, analysis in ranked[: limits.findings]
     )
-    return section("findings", "Analyses", cut(Findings, items, limits.findings, len(ranked)))
+    return blocks.section(
+        "findings", "Analyses", blocks.cut(blocks.Findings, items, limits.findings, len(ranked))
+    )
 
 
-def _in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
+def _in_detail(analysis: Analysis, report: RunReport, limits: blocks.Limits) -> bool:
     """Tell whether an analysis is a finding; one without a cause may be but a line."""
     alone = limits.handovers == "alone" and len(report.analyses) == 1
     return analysis.has_cause or limits.handovers == "all" or alone
 
 
 def _finding(
-    rank: int, analysis: Analysis, twins: tuple[Analysis, ...], report: RunReport, limits: Limits
-) -> Finding:
+    rank: int,
+    analysis: Analysis,
+    twins: tuple[Analysis, ...],
+    report: RunReport,
+    limits: blocks.Limits,
+) -> blocks.Finding:
     case, known = analysis.case, known_since(analysis)
     no_draft = parts.doubts_about((analysis.fingerprint,), report.skips)
     told = FindingView(analysis, twins, report.commit, no_draft=no_draft)
     publications = published_for(report, analysis)
     without = limits.without | (limits.without_if_known if known else frozenset())
     unknown = not analysis.has_cause
-    title = "" if unknown else line(analysis.title, TITLE)
+    title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Looked at again: {analysis.news}" if analysis.news else ""
-    return Finding(
+    return blocks.Finding(
         rank=rank,
         anchor=f"error-{rank}",
-        title=title or line(case.title, TITLE),
-        error=line(case.leader.error_class, NAME),
-        where=line(case.leader.transaction, TITLE),
+        title=title or line(case.title, blocks.TITLE),
+        error=line(case.leader.error_class, blocks.NAME),
+        where=line(case.leader.transaction, blocks.TITLE),
         seen=_seen(case),
         confidence=analysis.confidence,
         unknown=unknown,
         gist=sections.gist(analysis) if unknown else "",
         fold="What is known" if unknown else "",
         sureness=parts.sureness(analysis),
-        doubt=line(parts.doubt(analysis), TEXT),
+        doubt=line(parts.doubt(analysis), blocks.TEXT),
         proved=_proved(analysis),
         hourly=rebinned(_hourly(case)),
         known=known,
-        news=line(analysis.waiting or again, TEXT),
-        team=line(": ".join(filter(None, case.triage_texts)), TEXT),
+        news=line(analysis.waiting or again, blocks.TEXT),
+        team=line(": ".join(filter(None, case.triage_texts)), blocks.TEXT),
         regression=case.regressed,
         links=told.links,
         publications=publications,
@@ -328,17 +311,20 @@ def _finding(
 
 
 def _sections(
-    told: FindingView, publications: tuple[Publication, ...], report: RunReport, limits: Limits
-) -> Iterator[Section]:
+    told: FindingView,
+    publications: tuple[blocks.Publication, ...],
+    report: RunReport,
+    limits: blocks.Limits,
+) -> Iterator[blocks.Section]:
     analysis = told.analysis
-    worth: tuple[Fact, ...] = ()
+    worth: tuple[blocks.Fact, ...] = ()
     if analysis.has_fix:
         value = f"{expected_value((analysis, *told.twins))}"
-        worth = (Fact(name="Expected value", text=value),)
+        worth = (blocks.Fact(name="Expected value", text=value),)
     is_live = analysis.standing is not None and analysis.standing.kind == "live"
     rows = facts.facts(
         "error",
-        TITLE,
+        blocks.TITLE,
         of=analysis,
         case=analysis.case,
         leader=analysis.case.leader,
@@ -346,26 +332,32 @@ def _sections(
         seen=_seen(analysis.case),
         base_branch=parts.base_branch(analysis).rstrip(".") if is_live else "",
     )
-    own = Facts(items=rows[: limits.facts])
+    own = blocks.Facts(items=rows[: limits.facts])
     if analysis.has_cause:
-        yield section("facts", "", own)
+        yield blocks.section("facts", "", own)
         yield from parts.sections(told, limits)
-        files = ", ".join(line(change.path, TITLE) for change in parts.shown_changes(analysis))
-        fix = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
+        files = ", ".join(
+            line(change.path, blocks.TITLE) for change in parts.shown_changes(analysis)
+        )
+        fix = blocks.Fact(name="Fix", text=line(f"yes, in {files}", blocks.TEXT) if files else "no")
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
-        tried = (Fact(name="Tried", text=line(gate, LONG)),) if gate else ()
-        yield section("verdict", "", Facts(items=(fix, *tried, *worth)))
+        tried = (blocks.Fact(name="Tried", text=line(gate, blocks.LONG)),) if gate else ()
+        yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
     else:
         yield from parts.sections(told, limits)
-        yield section("facts", "The error", own)
-    yield section("done", "What was done", cut(Publications, publications, len(publications)))
+        yield blocks.section("facts", "The error", own)
+    yield blocks.section(
+        "done", "What was done", blocks.cut(blocks.Publications, publications, len(publications))
+    )
     if capture := sections.capture_command(analysis, report):
-        yield section("capture", "", Command(name="Capture what was learned", text=capture))
-    because = tuple(line(item, LONG) for item in analysis.because[: limits.texts])
-    how = Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
-    yield section("how", "How it was found", how, folded=True)
+        yield blocks.section(
+            "capture", "", blocks.Command(name="Capture what was learned", text=capture)
+        )
+    because = tuple(line(item, blocks.LONG) for item in analysis.because[: limits.texts])
+    how = blocks.Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
+    yield blocks.section("how", "How it was found", how, folded=True)
     if again := one_command(analysis.fingerprint):
-        yield section("again", "", Command(name="Again", text=again))
+        yield blocks.section("again", "", blocks.Command(name="Again", text=again))
 
 
 def _seen(case: Case) -> str:
@@ -390,24 +382,26 @@ def _hourly(case: Case) -> list[int]:
     return [sum(hour[at] for hour in hours if at < len(hour)) for at in range(length)]
 
 
-def _unknown(report: RunReport, limits: Limits) -> Section:
+def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     unknown = [
         item
         for item in report.analyses
         if not item.has_cause and not _in_detail(item, report, limits)
     ]
     entries = (
-        Entry(
-            head=f"{line(item.case.title, TITLE)} ({item.case.occurrences:,})",
+        blocks.Entry(
+            head=f"{line(item.case.title, blocks.TITLE)} ({item.case.occurrences:,})",
             text=sections.gist(item),
         )
         for item in unknown[: limits.rows]
     )
     title = f"Cause unknown: {plural(len(unknown), 'error')}"
-    return section("unknown", title, cut(Entries, entries, limits.rows, len(unknown)))
+    return blocks.section(
+        "unknown", title, blocks.cut(blocks.Entries, entries, limits.rows, len(unknown))
+    )
 
 
-_SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
+_SECTIONS: tuple[Callable[[RunReport, blocks.Limits], blocks.Section], ...] = (
     _errors,
     _findings,
     _unknown,

@@ -18,29 +18,15 @@ from nightwatch_core.models.conversation import (
     ToolCall,
 )
 from nightwatch_core.models.value import Value
+from nightwatch_core.rules import findings
 from nightwatch_core.rules.calls import wrong_arguments
-from nightwatch_core.rules.findings import (
-    EVIDENCE,
-    LEARNINGS,
-    LONGEST_TITLE,
-    QUESTIONS,
-    ROUNDS,
-    SENTENCES,
-    STEPS,
-    Context,
-    FailingLine,
-    Finding,
-    KnownCode,
-    failing_line,
-    line_of_frame,
-)
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import missing_key, none_receiver
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
 
 NAME = "rules"
-Rule = Callable[[Symptom, FailingLine, Context], Finding]
+Rule = Callable[[Symptom, findings.FailingLine, findings.Context], findings.Finding]
 RULES: dict[str, Rule] = {  # all other kinds: categories.toml
     "none receiver": none_receiver,
     "wrong arguments": wrong_arguments,
@@ -70,23 +56,23 @@ class RulesModel:
 
 def next_turn(conversation: Conversation) -> AssistantTurn:
     """Ask for code that the rules still need, or answer; equal conversations give equal turns."""
-    code = KnownCode(conversation)
-    given = answer(Context(conversation.case, conversation.research, code))
-    if code.questions and not conversation.tools_off and code.rounds < ROUNDS:
+    code = findings.KnownCode(conversation)
+    given = answer(findings.Context(conversation.case, conversation.research, code))
+    if code.questions and not conversation.tools_off and code.rounds < findings.ROUNDS:
         calls = tuple(
             ToolCall(
                 id=f"call-{code.rounds + 1}-{n}", name=asked.tool, arguments=dict(asked.arguments)
             )
-            for n, asked in enumerate(code.questions[:QUESTIONS], start=1)
+            for n, asked in enumerate(code.questions[: findings.QUESTIONS], start=1)
         )
         return AssistantTurn(text="I need to see more of the code.", calls=calls)
     return AssistantTurn(text=given.model_dump_json())
 
 
-def answer(context: Context) -> Answer:
+def answer(context: findings.Context) -> Answer:
     """Answer from the code seen so far; reading code that is missing notes questions."""
     symptom = symptom_in(context)
-    failing = failing_line(context)
+    failing = findings.failing_line(context)
     finding = _finding(symptom, failing, context)
     if not (failing.seen and finding.explained):
         return _unexplained(symptom, failing, finding, context)
@@ -98,24 +84,24 @@ def answer(context: Context) -> Answer:
             once.setdefault((item.path, item.line), item)
     sha, since = suspect_change(failing, finding.changed, context)
     because = (*finding.because, *_chained(context))
-    sentences = _few(because, SENTENCES - bool(since)) + ((since,) if since else ())
+    sentences = _few(because, findings.SENTENCES - bool(since)) + ((since,) if since else ())
     return Answer(
         title=_title(failing, finding.subject, context),
         root_cause=" ".join(sentences),
         confidence="medium",
         has_fix=bool(finding.edits),
         file_changes=finding.edits,
-        evidence=tuple(once.values())[:EVIDENCE],
+        evidence=tuple(once.values())[: findings.EVIDENCE],
         hypotheses=finding.hypotheses[:5],
         suspect_commit=sha,
         tags=_few(finding.tags, 6),
-        learnings=finding.learnings[:LEARNINGS],
+        learnings=finding.learnings[: findings.LEARNINGS],
         related_to=tuple(p.lesson.fingerprint for p in context.research.priors[:3]),
-        suggested_next_steps=_few(finding.steps, STEPS),
+        suggested_next_steps=_few(finding.steps, findings.STEPS),
     )
 
 
-def symptom_in(context: Context) -> Symptom:
+def symptom_in(context: findings.Context) -> Symptom:
     """Find the first kind that fits: from the root exception outwards, then the group's message."""
     trace, leader = context.case.trace, context.case.leader
     words = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
@@ -124,33 +110,35 @@ def symptom_in(context: Context) -> Symptom:
     return next((item for item in symptoms if item.kind != "unknown"), symptoms[0])
 
 
-def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+def _finding(
+    symptom: Symptom, failing: findings.FailingLine, context: findings.Context
+) -> findings.Finding:
     if failing.moved:
         return _stale(failing, context)
     if failing.line and not failing.seen and symptom.kind in RULES:
-        return Finding(
+        return findings.Finding(
             steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
             tags=(symptom.kind.replace(" ", "-"),),
             unknown=f"the cause, because {failing.place} could not be read at this commit",
         )
-    raised = _raised_on_purpose(failing, context) if failing.seen else Finding()
+    raised = _raised_on_purpose(failing, context) if failing.seen else findings.Finding()
     if raised.steps and symptom.kind in _RAISED:
         finding = raised
     elif symptom.kind in RULES:
         return RULES[symptom.kind](symptom, failing, context)
     else:
         finding = general(symptom, failing, context)
-    shape = telling_shape(symptom, failing) if failing.seen else Finding()
+    shape = telling_shape(symptom, failing) if failing.seen else findings.Finding()
     parts = (shape, finding) if shape.explained else (finding, shape)
     return parts[0] + parts[1]
 
 
-def _stale(failing: FailingLine, context: Context) -> Finding:
+def _stale(failing: findings.FailingLine, context: findings.Context) -> findings.Finding:
     commit = context.case.leader.release or "the failing release"
     why = context.research.misfit or (
         f"{failing.place} does not contain the failing line, so this is not the code that failed"
     )
-    return Finding(
+    return findings.Finding(
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
         tags=("stale-code",),
         unknown=f"the cause, because {why}",
@@ -158,7 +146,10 @@ def _stale(failing: FailingLine, context: Context) -> Finding:
 
 
 def _unexplained(
-    symptom: Symptom, failing: FailingLine, finding: Finding, context: Context
+    symptom: Symptom,
+    failing: findings.FailingLine,
+    finding: findings.Finding,
+    context: findings.Context,
 ) -> Answer:
     """Answer without a cause: one line that says so, and what to look at."""
     evidence: tuple[Evidence, ...] = ()
@@ -182,7 +173,7 @@ def _unexplained(
             path=failing.path,
             line=failing.line,
             value=finding.value or _value(symptom),
-            look_at=_few((*_chained(context), *finding.steps), STEPS),
+            look_at=_few((*_chained(context), *finding.steps), findings.STEPS),
         ),
     )
 
@@ -195,18 +186,18 @@ def _value(symptom: Symptom) -> str:
     return next((f"{what} `{text}`" for what, text in named if text), "")
 
 
-def _place(failing: FailingLine, context: Context) -> str:
+def _place(failing: findings.FailingLine, context: findings.Context) -> str:
     return failing.place or context.case.leader.transaction or context.case.leader.app
 
 
-def _title(failing: FailingLine, subject: str, context: Context) -> str:
+def _title(failing: findings.FailingLine, subject: str, context: findings.Context) -> str:
     name = last_segment(context.case.leader.error_class) or "Error"
     what = f"{name}: {subject}" if subject else name
     where = _place(failing, context)
     title = " ".join(f"{what} in {where}".split()) if where else what
-    if len(title) > LONGEST_TITLE:  # the folders say least
+    if len(title) > findings.LONGEST_TITLE:  # the folders say least
         title = " ".join(f"{what} in {where.rsplit('/', 1)[-1]}".split())
-    return title[:LONGEST_TITLE]
+    return title[: findings.LONGEST_TITLE]
 
 
 def _few(values: tuple[str, ...], most: int) -> tuple[str, ...]:
@@ -222,15 +213,17 @@ _GUARD = re.compile(
 )
 
 
-def _raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
+def _raised_on_purpose(
+    failing: findings.FailingLine, context: findings.Context
+) -> findings.Finding:
     """Explain a line that raises the error itself: its condition, and the caller that led there."""
     if not _RAISES.search(masked(failing.text, failing.language)):
-        return Finding()
+        return findings.Finding()
     named = _RAISED_CLASS.search(failing.text)
     trace, group = context.case.trace, context.case.leader
     classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
     if named and last_segment(named["name"]) not in {last_segment(item) for item in classes}:
-        return Finding()  # it came up while that one was made
+        return findings.Finding()  # it came up while that one was made
     guard, depth = 0, indent(failing.text)
     for line in range(failing.line - 1, min(failing.lines, default=0), -1):
         row = failing.lines.get(line, "")
@@ -240,17 +233,17 @@ def _raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
     below = f", after `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
     steps = [f"{failing.place} raises it on purpose{below}: find the caller that passes the value."]
     frames = context.app_frames
-    caller = line_of_frame(frames[1], context) if len(frames) > 1 else None
+    caller = findings.line_of_frame(frames[1], context) if len(frames) > 1 else None
     if caller and caller.seen:
         steps.append(f"Called from {caller.place} (`{caller.text.strip()[:120]}`).")
-    return Finding(
+    return findings.Finding(
         steps=tuple(steps),
         tags=("raised-on-purpose",),
         unknown=f"which caller passes the value that {failing.place} rejects",
     )
 
 
-def _chained(context: Context) -> tuple[str, ...]:
+def _chained(context: findings.Context) -> tuple[str, ...]:
     trace = context.case.trace
     if trace is None or len(trace.links) < 2:
         return ()
@@ -278,14 +271,14 @@ _NUMBERS = re.compile(
 )
 
 
-def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
+def telling_shape(symptom: Symptom, failing: findings.FailingLine) -> findings.Finding:
     """Describe the text that could not be parsed, where the message shows it."""
     shape = next((item for item in SHAPES if re.search(item[0], symptom.text, re.IGNORECASE)), None)
     if symptom.kind != "parse error" or not shape:
-        return Finding()
+        return findings.Finding()
     _, what, tells = shape
     text = symptom.text.split(": ", 1)[-1][:160]
-    return Finding(
+    return findings.Finding(
         because=(f"{failing.place} cannot parse its input: it is {what} ({text}).",),
         steps=(f"Find out where the input comes from: it looks like {what}.",),
         subject=f"{what} cannot be read",
@@ -308,7 +301,9 @@ CATEGORIES = data_table(__package__, "categories.toml", dict[str, Category])
 _CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
-def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+def general(
+    symptom: Symptom, failing: findings.FailingLine, context: findings.Context
+) -> findings.Finding:
     """Say what the class and the message give away, and what to look at: that is no cause."""
     category = CATEGORIES.get(symptom.kind, CATEGORIES["unknown"])
     call = _CALL.search(masked(failing.text, failing.language))
@@ -319,7 +314,7 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
         "name": f"`{symptom.module or symptom.owner or symptom.name}`",
         "relation": f"`{symptom.relation}`" if symptom.relation else "",
     }
-    return Finding(
+    return findings.Finding(
         value=category.value.format(**words),
         tags=category.tags,
         steps=tuple(step.format(**words) for step in category.steps),
@@ -333,7 +328,7 @@ _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
 
 
 def suspect_change(
-    failing: FailingLine, changed: tuple[tuple[str, int], ...], context: Context
+    failing: findings.FailingLine, changed: tuple[tuple[str, int], ...], context: findings.Context
 ) -> tuple[str, str]:
     """Return the commit that brought the failure and a sentence about it; ("", "") where unknown.
 

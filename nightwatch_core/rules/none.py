@@ -6,28 +6,10 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code import syntax, value_flow
 from nightwatch_core.code.definitions import enclosing_functions, parameter_names
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import (
-    nodes_in,
-    receiver_before,
-    root_of,
-    statement_at,
-    text_of,
-    uses,
-)
-from nightwatch_core.code.value_flow import (
-    Asked,
-    Origin,
-    asked_at,
-    is_tested,
-    none_exits,
-    origin_of_name,
-    own_guard,
-    unwrapped,
-    written,
-)
 from nightwatch_core.models.answer import Learning
 from nightwatch_core.rules.findings import (
     HEAD_LINES,
@@ -72,7 +54,7 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     if outside or root is None or failing.language.name == "go":  # Go's message names nothing
         what = f"{outside}, which {place} led to" if outside else place
         return _unknown(f"what is {none} in {what}", place)
-    candidates = _candidates(symptom, asked_at(root, failing.line - 1), failing)
+    candidates = _candidates(symptom, value_flow.asked_at(root, failing.line - 1), failing)
     possible = [item for item in candidates if not _is_something(item, root)]
     if len(candidates) > NONE_CANDIDATES or not possible or not all(i.text for i in possible):
         return _unknown(f"what is {none} in {place}", place)
@@ -104,12 +86,14 @@ def _unknown(what: str, place: str, value: str = "") -> Finding:
 
 
 def _candidates(
-    symptom: Symptom, asked: tuple[Asked, ...], failing: FailingLine
+    symptom: Symptom, asked: tuple[value_flow.Asked, ...], failing: FailingLine
 ) -> tuple[Candidate, ...]:
     """List the expressions that the message may mean."""
     if symptom.receiver:
         plain = symptom.receiver.removeprefix("this.")
-        same = (i.value for i in asked if written(i.value).removeprefix("this.") == plain)
+        same = (
+            i.value for i in asked if value_flow.written(i.value).removeprefix("this.") == plain
+        )
         return _once(same) or (Candidate(symptom.receiver, None),)
     if symptom.name in ("[]", "[]="):
         return _once(item.value for item in asked if item.how == "element")
@@ -123,7 +107,9 @@ def _candidates(
 
 
 def _guarded(possible: list[Candidate], failing: FailingLine, context: Context) -> Finding | None:
-    lines = [(item.text, own_guard(item.node)) for item in possible if item.node is not None]
+    lines = [
+        (item.text, value_flow.own_guard(item.node)) for item in possible if item.node is not None
+    ]
     guards = [(text, line) for text, line in lines if line]
     if len(guards) != 1:
         return None
@@ -145,7 +131,9 @@ def _guarded(possible: list[Candidate], failing: FailingLine, context: Context) 
 def _once(nodes: Iterable[Node]) -> tuple[Candidate, ...]:
     by_text: dict[str, Node] = {}
     for node in nodes:
-        by_text.setdefault(written(node) or f"\0{node.start_byte}", unwrapped(node))
+        by_text.setdefault(
+            value_flow.written(node) or f"\0{node.start_byte}", value_flow.unwrapped(node)
+        )
     return tuple(Candidate("" if text[0] == "\0" else text, node) for text, node in by_text.items())
 
 
@@ -156,10 +144,10 @@ def _is_something(candidate: Candidate, root: Node) -> bool:
         return False
     if text in _SELF or _VALUES.match(node.type):
         return True
-    origin = origin_of_name(root, text, node) if _is_name(node) else None
+    origin = value_flow.origin_of_name(root, text, node) if _is_name(node) else None
     if origin is None or origin.value is None or origin.is_part:
         return False
-    return bool(_VALUES.match(unwrapped(origin.value).type))
+    return bool(_VALUES.match(value_flow.unwrapped(origin.value).type))
 
 
 def _is_name(node: Node) -> bool:
@@ -172,24 +160,24 @@ def _is_name(node: Node) -> bool:
 
 def _cause_of(node: Node, root: Node, failing: FailingLine, context: Context) -> Finding:
     """Find why an expression of the line is None; `explained` where that is proved."""
-    node = unwrapped(node)
+    node = value_flow.unwrapped(node)
     if not _is_name(node):
         return _from_function(node, failing.line, root, failing, context)
-    origin = origin_of_name(root, text_of(node), node)
+    origin = value_flow.origin_of_name(root, syntax.text_of(node), node)
     if origin and origin.value is None:
-        return _from_caller(text_of(node), origin.node, failing, context)
+        return _from_caller(syntax.text_of(node), origin.node, failing, context)
     # where the code asks, nobody knows how None came here all the same
-    if origin is None or is_tested(text_of(node), origin.node, node):
+    if origin is None or value_flow.is_tested(syntax.text_of(node), origin.node, node):
         return Finding()
-    return _from_value(text_of(node), origin, root, failing, context)
+    return _from_value(syntax.text_of(node), origin, root, failing, context)
 
 
 def _from_value(
-    name: str, origin: Origin, root: Node, failing: FailingLine, context: Context
+    name: str, origin: value_flow.Origin, root: Node, failing: FailingLine, context: Context
 ) -> Finding:
-    value = unwrapped(origin.value or origin.node)
+    value = value_flow.unwrapped(origin.value or origin.node)
     line, none = origin.node.start_point[0] + 1, failing.language.none
-    place, text = f"{failing.path}:{line}", written(value)
+    place, text = f"{failing.path}:{line}", value_flow.written(value)
     row = (context.code.whole(failing.path) or ())[line - 1]
     own = quoted(failing.path, line, row, f"`{name}` is assigned here")
     if value.type in _NOTHING and text == none:
@@ -228,8 +216,8 @@ def _from_caller(name: str, function: Node, failing: FailingLine, context: Conte
     root = tree_of(caller, context) if caller else None
     if caller is None or root is None or not called or not _may_lack(name, function):
         return Finding()
-    statement = statement_at(root, caller.line - 1)
-    nodes = nodes_in(statement) if statement else ()
+    statement = syntax.statement_at(root, caller.line - 1)
+    nodes = syntax.nodes_in(statement) if statement else ()
     calls = [found for node in nodes if (found := _arguments_for(called, node))]
     given = [item for item in calls[0].named_children if item.type != "comment"] if calls else []
     position = [own for own in parameter_names(function) if own not in ("self", "cls")].index(name)
@@ -259,14 +247,14 @@ def _name_of(function: Node) -> str:
     own, above = function.child_by_field_name("name"), function.parent
     if own is None and above is not None:
         own = above.child_by_field_name("left") or above.child_by_field_name("name")
-    return re.split(r"\W", text_of(own))[-1] if own is not None else ""
+    return re.split(r"\W", syntax.text_of(own))[-1] if own is not None else ""
 
 
 def _arguments_for(name: str, node: Node) -> Node | None:
     """Return the argument list of a node that calls the name."""
     fields = map(node.child_by_field_name, ("function", "method", "name"))
     own = next(filter(None, fields), None)
-    is_named = own is not None and re.split(r"\W", text_of(own))[-1] == name
+    is_named = own is not None and re.split(r"\W", syntax.text_of(own))[-1] == name
     return node.child_by_field_name("arguments") if is_named else None
 
 
@@ -275,9 +263,9 @@ def _may_lack(name: str, function: Node) -> bool:
     parameters = function.child_by_field_name("parameters")
     for item in parameters.named_children if parameters else ():
         own = item.child_by_field_name("name") or item.child_by_field_name("pattern") or item
-        if text_of(own) == name:
+        if syntax.text_of(own) == name:
             value = item.child_by_field_name("value")
-            return text_of(value) in _NOTHING_WORDS if value else function.type in _LENIENT
+            return syntax.text_of(value) in _NOTHING_WORDS if value else function.type in _LENIENT
     return False
 
 
@@ -303,7 +291,7 @@ def _known_function(
     function = call.child_by_field_name("function")
     if function is None or failing.language.name != "python":
         return None
-    owner, _, name = text_of(function).rpartition(".")
+    owner, _, name = syntax.text_of(function).rpartition(".")
     if len(name) < 2 or not re.fullmatch(r"\w*", owner):
         return None
     defined = definitions(name, failing.language, context.code)
@@ -312,17 +300,17 @@ def _known_function(
         return None
     path, line, text = defined.hits[0].path, defined.hits[0].line, defined.hits[0].text
     lines = context.code.whole(path)
-    tree = root_of(path, "\n".join(lines)) if lines else None
+    tree = syntax.root_of(path, "\n".join(lines)) if lines else None
     if tree is None or language_of(path).name != "python" or text[:1].isspace():
         return None
-    origin = origin_of_name(root, owner or name, call)
+    origin = value_flow.origin_of_name(root, owner or name, call)
     is_own = not owner and path == failing.path
     is_local = any(
         (owner or name) in parameter_names(item) for item in enclosing_functions(call)
     ) or (origin is not None and not (is_own and origin.node.start_point[0] + 1 == line))
     if is_local or not (is_own or _is_imported(owner or name, path, failing, context)):
         return None
-    for node in nodes_in(tree, line - 1, line - 1):
+    for node in syntax.nodes_in(tree, line - 1, line - 1):
         if node.type == "function_definition" and not _is_decorated(node):
             return KnownFunction(path, name, line, node)
     return None
@@ -334,21 +322,23 @@ def _is_imported(name: str, target: str, failing: FailingLine, context: Context)
     head = "\n".join(row[:LINE] for row in context.code.lines(failing.path, 1, HEAD_LINES).values())
     head = re.sub(r"\(([^()]{0,3000})\)", lambda match: " ".join(match[1].split()), head)
     rows = (row for row in head.split("\n") if is_import(row))
-    return any(uses(name, row) and uses(module, row) for row in rows)
+    return any(syntax.uses(name, row) and syntax.uses(module, row) for row in rows)
 
 
 def _is_decorated(function: Node) -> bool:
     """Return whether a decorator may give something else than the function."""
     above = function.parent
     marks = above.named_children if above and above.type == "decorated_definition" else []
-    return any(item.type == "decorator" and not _KEPT.search(text_of(item)) for item in marks)
+    return any(
+        item.type == "decorator" and not _KEPT.search(syntax.text_of(item)) for item in marks
+    )
 
 
 def _from_function(
     call: Node, line: int, root: Node, failing: FailingLine, context: Context
 ) -> Finding:
     known = _known_function(call, root, failing, context)
-    exits = none_exits(known.node) if known else ()
+    exits = value_flow.none_exits(known.node) if known else ()
     if known is None or not exits:
         return Finding()
     none, name, first = failing.language.none, known.name, exits[0].line
@@ -404,5 +394,5 @@ def _mapping(key: str, text: str) -> str:
     is_variable = len(subscripts) == 1 and re.fullmatch(r"(?!\d+$)\w+", subscripts[0]["key"] or "")
     if len(matches) != 1 and (matches or not is_variable):
         return ""
-    expression = receiver_before(text, (matches or subscripts)[0].start())
+    expression = syntax.receiver_before(text, (matches or subscripts)[0].start())
     return re.sub(r"^\((?:int|string|float|bool|array|object)\)\s*", "", expression)  # a cast

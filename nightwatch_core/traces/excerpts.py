@@ -9,13 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.models.errors import ExceptionLink, Frame
-from nightwatch_core.traces.limits import (
-    EXCERPT_GAP,
-    EXCERPT_LINES,
-    EXCERPTS,
-    LINE_CHARACTERS,
-    ROW_CHARACTERS,
-)
+from nightwatch_core.traces import limits
 
 OURS = re.compile(r" {4}(?P<mark>[> ]) {0,7}(?P<line>\d{1,7})\|(?: (?P<code>.*))?$")
 # How others print a numbered line; the mark stands before the failing one.
@@ -58,7 +52,7 @@ def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...
     kept: list[str] = []
     waiting: list[tuple[int, Rows, list[str]]] = []  # where it stood, its lines, as printed
     for rows, printed in _blocks(lines):
-        if rows and len(waiting) < EXCERPTS:
+        if rows and len(waiting) < limits.EXCERPTS:
             waiting.append((len(kept), rows, printed))
         else:
             kept += printed
@@ -97,7 +91,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[Rows, list[str]]]:
 
 def _numbered(text: str, wanted: int) -> tuple[int, str, bool] | None:
     for shape in _SHAPES:
-        match = shape.match(text[:LINE_CHARACTERS])
+        match = shape.match(text[: limits.LINE_CHARACTERS])
         if match and wanted in (0, int(match["line"])):
             return int(match["line"]), match["code"] or "", bool(match["mark"].strip())
     return None
@@ -105,16 +99,19 @@ def _numbered(text: str, wanted: int) -> tuple[int, str, bool] | None:
 
 def _is_excerpt(rows: Rows, printed: list[str]) -> bool:
     is_ours = bool(printed) and bool(OURS.match(printed[0]))
-    return 1 < len(rows) <= EXCERPT_LINES or (is_ours and len(rows) == 1)
+    return 1 < len(rows) <= limits.EXCERPT_LINES or (is_ours and len(rows) == 1)
 
 
 def _placed(rows: Rows, lines: list[str], at: int) -> Excerpt | None:
     """The place whose line the excerpt holds: the nearest one above it, else the first below."""
     numbers = {number for number, _, _ in rows}
     marked = {number for number, _, is_marked in rows if is_marked}
-    near = (*lines[max(0, at - EXCERPT_GAP) : at][::-1], *lines[at : at + EXCERPT_GAP])
+    near = (
+        *lines[max(0, at - limits.EXCERPT_GAP) : at][::-1],
+        *lines[at : at + limits.EXCERPT_GAP],
+    )
     for text in near:
-        for file, line in PLACE.findall(text[:ROW_CHARACTERS]):
+        for file, line in PLACE.findall(text[: limits.ROW_CHARACTERS]):
             if int(line) in (marked or numbers):
                 return Excerpt(file, int(line), {number: code for number, code, _ in rows})
     return None

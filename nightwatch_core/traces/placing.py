@@ -7,14 +7,8 @@ from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.errors import Frame, SourceFit, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.text.plain_text import plural, text_lines
+from nightwatch_core.traces import limits
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
-from nightwatch_core.traces.limits import (
-    FITTED_FRAMES,
-    FITTED_LINE,
-    PATH_CHARACTERS,
-    SHORTEST_CUT,
-    SHORTEST_LINE,
-)
 
 # The files of a repository, ready to be asked for by name or by the end of their path.
 
@@ -137,7 +131,11 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
     paths = sorted({frame.repo_path for frame in wanted})
     files = {path: lines_of(text) for path in paths if (text := read(path)) is not None}
     for frame in wanted:
-        if frame.repo_path in files and frame not in compared and len(compared) < FITTED_FRAMES:
+        if (
+            frame.repo_path in files
+            and frame not in compared
+            and len(compared) < limits.FITTED_FRAMES
+        ):
             compared[frame] = fitted(frame, files[frame.repo_path])
     links = tuple(
         link.model_copy(
@@ -150,7 +148,7 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
 
 def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
     alike = _is_alike(frame.code)
-    is_long = len(_flat(frame.code)) >= SHORTEST_LINE
+    is_long = len(_flat(frame.code)) >= limits.SHORTEST_LINE
     if alike(lines.get(line, "")) and (is_long or _agreement(frame, line, lines) > 0.5):
         return line, "same"
     agreed = {n: _agreement(frame, n, lines) for n, text in lines.items() if alike(text)}
@@ -164,7 +162,7 @@ def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
         is_meant = bool(nearest) and (best >= 0.5 if has_others else is_long)
     if is_meant:
         return nearest[0], "same" if nearest[0] == line else "moved"
-    is_telling = len("".join(map(_flat, (frame.code, *others)))) >= SHORTEST_LINE
+    is_telling = len("".join(map(_flat, (frame.code, *others)))) >= limits.SHORTEST_LINE
     return line, "differs" if is_telling else "unknown"
 
 
@@ -179,10 +177,10 @@ def _agreement(frame: Frame, line: int, lines: Lines) -> float:
 
 
 def _is_alike(code: str) -> Callable[[str], bool]:
-    is_long, code = len(code) > FITTED_LINE, code[:FITTED_LINE]
+    is_long, code = len(code) > limits.FITTED_LINE, code[: limits.FITTED_LINE]
     inner = _CUT_AFTER.sub("", _CUT_BEFORE.sub("", code))
     whole, part = _flat(code), _flat(inner)
-    is_cut = part != whole and len(part) >= SHORTEST_CUT
+    is_cut = part != whole and len(part) >= limits.SHORTEST_CUT
     cut_before = is_cut and _CUT_BEFORE.match(code) is not None
     cut_after = is_long or (is_cut and _CUT_AFTER.search(code) is not None)
 
@@ -219,7 +217,7 @@ def plain(path: str) -> str:
     >>> plain("https://shop.example/assets/app.js"), plain(r".\app\..\lib\a.rb")
     ('assets/app.js', 'lib/a.rb')
     """
-    path = path[:PATH_CHARACTERS].strip().replace("\\", "/")
+    path = path[: limits.PATH_CHARACTERS].strip().replace("\\", "/")
     path = _WEB.sub("", path) if _WEB.match(path) else _local(path)
     rooted, parts = path.startswith("/"), _resolved(_QUERY.sub("", path).split("/"))
     return ("/" if rooted else "") + "/".join(parts)

@@ -73,6 +73,15 @@ def test_what_passed_at_last_is_what_is_drafted_and_its_cost_is_told():
     assert "The first fix did not pass" in pull.body
 
 
+def test_a_fix_that_fails_twice_is_told_on_its_issue():
+    worse = BETTER.model_copy(update={"new": "line.cost + 0"})
+    _, published = night(told(worse))
+    assert not pulls(published)
+    (issue,) = [proposal for proposal in published if "cart.py" in proposal.title]
+    assert "A second attempt" in issue.body
+    assert "+" in issue.body.split("A second attempt")[1]
+
+
 def test_a_model_that_is_gone_in_a_proof_costs_no_publication():
     report, published = night(StopTheNight("the key is gone"))
     assert not pulls(published)

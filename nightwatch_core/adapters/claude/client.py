@@ -12,13 +12,7 @@ import anthropic
 import httpx2
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.stores.traffic import (
-    MANIFEST,
-    Bounds,
-    bounded_async,
-    certificates,
-    refusals,
-)
+from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after
@@ -42,7 +36,7 @@ DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeE
 _ERRORS: Mapping[str, type[NightWatchError]] = {
     kind.__name__: kind for kind in (StopTheNight, TryLater, GiveUp)
 }
-_BY_TYPE = {row.kind: row for row in refusals("nightwatch_core.adapters.claude")}
+_BY_TYPE = {row.kind: row for row in traffic.refusals("nightwatch_core.adapters.claude")}
 _UNPAID = _BY_TYPE["billing_error"]
 
 
@@ -72,8 +66,8 @@ def client_maker(
             http_client=anthropic.DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 mounts={"http://": None},  # by no proxy, which would read along
-                verify=certificates(),
-                event_hooks={"request": [_note], "response": [bounded_async(_bounds)]},
+                verify=traffic.certificates(),
+                event_hooks={"request": [_note], "response": [traffic.bounded_async(_bounds)]},
             ),
         )
 
@@ -158,12 +152,12 @@ def _shown(text: str, secret: str) -> str:
     return line(hidden, LONGEST_WORDS)
 
 
-def _bounds(response: httpx2.Response) -> Bounds:
+def _bounds(response: httpx2.Response) -> traffic.Bounds:
     if response.is_success and response.request.url.path.endswith("/results"):
-        return Bounds(SERVICE, RESULT_BYTES, COLLECTING)
-    return Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
+        return traffic.Bounds(SERVICE, RESULT_BYTES, COLLECTING)
+    return traffic.Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
 
 
 async def _note(request: httpx2.Request) -> None:
     body = await request.aread()
-    MANIFEST.sent(SERVICE, request.method, str(request.url), body)
+    traffic.MANIFEST.sent(SERVICE, request.method, str(request.url), body)

@@ -13,14 +13,8 @@ from pydantic import BeforeValidator
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import ExceptionOf
 from nightwatch_core.adapters.files.records import has_lines, is_loud, text_of
+from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
-from nightwatch_core.adapters.files.shapes.values import (
-    Item,
-    LogLine,
-    json_in,
-    service_of,
-    surrounded,
-)
 from nightwatch_core.adapters.files.times import time_in_log, time_of
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
@@ -135,7 +129,7 @@ class Placed(NamedTuple):
     """A line of a log and where it stands in its file."""
 
     place: str
-    line: LogLine
+    line: values.LogLine
 
 
 class LineOrder:
@@ -191,7 +185,7 @@ _WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.pattern.pattern.start
 _WITHOUT = tuple(shape for shape in LINE_SHAPES if shape not in _WITH_TIME)
 
 
-def line_of(text: str) -> tuple[str, LogLine] | None:
+def line_of(text: str) -> tuple[str, values.LogLine] | None:
     """Return the shape of a line's prefix and the line without it; None without such a prefix.
 
     >>> _, line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
@@ -213,10 +207,10 @@ def line_of(text: str) -> tuple[str, LogLine] | None:
     words = (named.get("host"), named.get("app"), named.get("stream"))
     around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
     if app := around.get("app"):
-        around["app"] = service_of(app)
+        around["app"] = values.service_of(app)
     whole = text[match.start("text") :]
     stream = " ".join(word or "" for word in words)
-    return name, LogLine(whole, stream, around, named.get("tag") == "P")
+    return name, values.LogLine(whole, stream, around, named.get("tag") == "P")
 
 
 # A stack trace that is being read out of a log: which of the next lines belong to it.
@@ -489,7 +483,7 @@ class Read(NamedTuple):
     """A record read from text: one of its own, or a trace cut out of lines."""
 
     place: str
-    item: Item
+    item: values.Item
     lines: int = 0  # of a log, out of which a trace was cut
 
 
@@ -502,7 +496,7 @@ class _Stream:
     size: int = 0  # characters of the parts
     ends_lines: bool = False  # texts of the stream that are whole have an end
 
-    def joined(self, line: LogLine) -> LogLine | None:
+    def joined(self, line: values.LogLine) -> values.LogLine | None:
         """Return the whole line; None while it goes on."""
         self.ends_lines |= line.text.endswith("\n")
         goes_on = line.is_part
@@ -558,7 +552,7 @@ class LogStreams:
         """Return lines of level error that belong to no stack trace, once all is read."""
         return max(0, self._loud - self.of_traces)
 
-    def read(self, line: LogLine, place: str) -> Iterator[Read]:
+    def read(self, line: values.LogLine, place: str) -> Iterator[Read]:
         """Yield what a text makes known; its own traces may come later, when they end."""
         for placed in self._order.read(Placed(place, line)):
             yield from self._placed(placed)
@@ -583,7 +577,7 @@ class LogStreams:
         if line is not None:
             yield from self._text(stream, Placed(placed.place, line))
 
-    def _process(self, line: LogLine) -> tuple[str, str]:
+    def _process(self, line: values.LogLine) -> tuple[str, str]:
         process = stream_of(line.text) or self._processes.get(line.stream, "")
         if len(self._processes) >= limits.MAX_STREAMS:
             self._processes.clear()
@@ -596,11 +590,11 @@ class LogStreams:
 
     def _text(self, stream: _Stream, placed: Placed) -> Iterator[Read]:
         line = placed.line
-        value = json_in(line.text)
+        value = values.json_in(line.text)
         if value is not None:
             for item in records_of(value, Counter()):
-                inner = surrounded(item, line)
-                if isinstance(inner, LogLine):
+                inner = values.surrounded(item, line)
+                if isinstance(inner, values.LogLine):
                     yield from self._placed(Placed(placed.place, inner))
                 else:
                     yield Read(placed.place, inner)

@@ -9,22 +9,9 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.files import json_values, limits
+from nightwatch_core.adapters.files import json_values, limits, records
 from nightwatch_core.adapters.files.frames import ExceptionOf, stack_text, with_header
 from nightwatch_core.adapters.files.logs import LogStreams, Read, line_of
-from nightwatch_core.adapters.files.records import (
-    LOGGED,
-    first,
-    flat,
-    has_lines,
-    is_answered,
-    is_loud,
-    is_quiet,
-    name_of,
-    number_of,
-    present,
-    text_of,
-)
 from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
@@ -58,12 +45,12 @@ def occurrence_of(
     `exception_of` reads class and message from a raw stack trace. With `words_do`, a level of its
     own and a message are enough for an error that was logged.
     """
-    fields = flat(record)
+    fields = records.flat(record)
     failure = _failure(fields, exception_of, words_do=words_do)
     if failure is None or isinstance(failure, str):
         return failure
     error_class, message, stack = failure
-    count = number_of(first(fields, "count"))
+    count = records.number_of(records.first(fields, "count"))
     if count == 0:
         return None
     at, begin, end = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
@@ -73,12 +60,12 @@ def occurrence_of(
         message=message,
         transaction=_transaction(fields),
         stacktrace=with_header(stack, error_class, message),
-        app=name_of(first(fields, "app", _is_text)),
-        release=name_of(first(fields, "release", _is_text)),
-        commit=name_of(first(fields, "commit", _is_text)),
-        host=name_of(first(fields, "host", _is_text)),
-        user=name_of(first(fields, "user", _is_text)),
-        users=number_of(first(fields, "users")),
+        app=records.name_of(records.first(fields, "app", _is_text)),
+        release=records.name_of(records.first(fields, "release", _is_text)),
+        commit=records.name_of(records.first(fields, "commit", _is_text)),
+        host=records.name_of(records.first(fields, "host", _is_text)),
+        user=records.name_of(records.first(fields, "user", _is_text)),
+        users=records.number_of(records.first(fields, "users")),
         count=count or 1,
         first_seen=begin if begin and last and begin < last else None,
         last_seen=last or begin,
@@ -95,25 +82,29 @@ class _Failure(NamedTuple):
 def _failure(
     fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
-    stack = stack_text(first(fields, "stacktrace", _is_stack) or _nested_stack(fields))
-    message = text_of(first(fields, "message", _is_text))
-    level = first(fields, "level", _is_text)
-    error_class = _class(fields, is_quiet(level) and not stack)
-    names = present(tuple(fields))
+    stack = stack_text(records.first(fields, "stacktrace", _is_stack) or _nested_stack(fields))
+    message = records.text_of(records.first(fields, "message", _is_text))
+    level = records.first(fields, "level", _is_text)
+    error_class = _class(fields, records.is_quiet(level) and not stack)
+    names = records.present(tuple(fields))
     is_logged = bool(names["level"]) and names["message"][:1] in _LOGGED_WORDS
     if error_class and stack and not is_logged:
         return _Failure(error_class, "" if message == stack else message, stack)
-    raw = stack or (message if has_lines(message) else "")
+    raw = stack or (message if records.has_lines(message) else "")
     exception = exception_of(raw) if raw else ExceptionLink()
     if not stack and exception.frames:
-        stack, message = message, text_of(exception.message)
+        stack, message = message, records.text_of(exception.message)
     message = "" if message == stack else message
     if error_class:
         is_same = is_logged and last_segment(exception.error_class) == last_segment(error_class)
-        return _Failure(error_class, is_same and text_of(exception.message) or message, stack)
+        return _Failure(
+            error_class, is_same and records.text_of(exception.message) or message, stack
+        )
     if stack and exception.error_class:
         return _Failure(
-            name_of(exception.error_class), text_of(exception.message) or message, stack
+            records.name_of(exception.error_class),
+            records.text_of(exception.message) or message,
+            stack,
         )
     errors = (fields.get(name) for name in _ERRORS[:2])
     named = next(
@@ -121,19 +112,19 @@ def _failure(
     )
     if named:
         return _Failure(named["name"], named["message"] or message, stack or place_of(fields))
-    if is_quiet(level) or is_answered(first(fields, "status", _is_text)):
+    if records.is_quiet(level) or records.is_answered(records.first(fields, "status", _is_text)):
         return None
     logged = message_with_error(fields, message)
     own_levels = (n for n in names["level"] if not n.startswith("around") and _is_text(fields[n]))
-    is_loud_itself = words_do and is_loud(fields.get(next(own_levels, "")))
+    is_loud_itself = words_do and records.is_loud(fields.get(next(own_levels, "")))
     if logged and (exception.frames or is_loud_itself or is_logged_error(fields, level)):
-        return _Failure(LOGGED, logged, stack or place_of(fields))
+        return _Failure(records.LOGGED, logged, stack or place_of(fields))
     return f"no error class{', and none in its stack trace' if stack else ' and no stack trace'}"
 
 
 def _time(fields: Mapping[str, object], field: str) -> datetime | None:
     """The best time; one without a zone yields to that of the log around the record."""
-    names = present(tuple(fields))[field]
+    names = records.present(tuple(fields))[field]
     times = {name: time for name in names if (time := time_of(fields[name]))}
     own = next(iter(times), "")
     around = next((name for name in times if name.startswith("around")), own)
@@ -142,8 +133,8 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
 
 def _class(fields: Mapping[str, object], is_quiet_record: bool) -> str:
     """The class of an exception: other records may hold any word as their `type` or `class`."""
-    for name in present(tuple(fields))["error_class"]:
-        value = name_of(fields[name]) if isinstance(fields[name], str) else ""
+    for name in records.present(tuple(fields))["error_class"]:
+        value = records.name_of(fields[name]) if isinstance(fields[name], str) else ""
         if name not in _GENERIC:
             names_class = value not in _NO_CLASSES
         else:
@@ -166,24 +157,24 @@ def _is_text(value: object) -> bool:
 
 def _is_stack(value: object) -> bool:
     if isinstance(value, str):
-        return has_lines(value) or bool(_PLACE.search(value[: limits.NAME_LIMIT]))
+        return records.has_lines(value) or bool(_PLACE.search(value[: limits.NAME_LIMIT]))
     return isinstance(value, list)
 
 
 def _transaction(fields: Mapping[str, object]) -> str:
     """`controller#action`, or `METHOD /route`, or the name as it stands; else the function."""
-    name = name_of(first(fields, "transaction", _is_text))
-    controller = name_of(first(fields, "controller", _is_text))
+    name = records.name_of(records.first(fields, "transaction", _is_text))
+    controller = records.name_of(records.first(fields, "controller", _is_text))
     if controller:
-        action = name_of(fields.get("action") or fields.get("payloadaction"))
+        action = records.name_of(fields.get("action") or fields.get("payloadaction"))
         return controller if "#" in controller or not action else f"{controller}#{action}"
-    method = name_of(first(fields, "method", _is_text)).upper()
+    method = records.name_of(records.first(fields, "method", _is_text)).upper()
     if name.startswith("/") and method.isalpha() and len(method) <= 8:
         return f"{method} {name}"
     if name:
         return name
-    function = name_of(first(fields, "code_function", _is_text))
-    namespace = name_of(first(fields, "code_namespace", _is_text))
+    function = records.name_of(records.first(fields, "code_function", _is_text))
+    namespace = records.name_of(records.first(fields, "code_namespace", _is_text))
     return ".".join(part for part in (namespace, function) if part)
 
 
@@ -207,7 +198,7 @@ def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
     >>> is_logged_error({"caller": "cart.go:7"}, "error"), is_logged_error({}, "error")
     (True, False)
     """
-    if not is_loud(level):
+    if not records.is_loud(level):
         return False
     names = (*_ERRORS, *_LOGGED["loggers"], *_CALLERS, *_FILES)
     return any(isinstance(fields.get(name), str) for name in names)
@@ -237,7 +228,7 @@ def place_of(fields: Mapping[str, object]) -> str:
         (m for caller in callers if (m := _CALLER.match(caller[: limits.NAME_LIMIT]))), None
     )
     file = match["file"] if match else _first(fields, _FILES)
-    line = number_of(match["line"] if match else _first(fields, _LOGGED["lines"]))
+    line = records.number_of(match["line"] if match else _first(fields, _LOGGED["lines"]))
     if not isinstance(file, str) or not line:
         return ""
     return stack_text(
@@ -285,7 +276,7 @@ def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
     >>> unreadable("a:1", "no JSON", '{"ip": "2001:db8::1", "at": "10:20:30"').text
     '{"ip": "[address removed]", "at": "10:20:30"'
     """
-    kept = REMOVAL.scrub(text_of(text[: limits.EXCERPT]))
+    kept = REMOVAL.scrub(records.text_of(text[: limits.EXCERPT]))
     kept = _NETWORK.sub(_REMOVED, _ADDRESS.sub(_REMOVED, kept))
     return RejectedRecord(place=place, reason=problem, text=_NETWORK_6.sub(_without_address, kept))
 

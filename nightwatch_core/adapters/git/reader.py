@@ -9,15 +9,7 @@ from pathlib import Path
 from nightwatch_core.adapters.git import command, objects
 from nightwatch_core.adapters.git.history import IGNORED_FILE, History, Obtain, blamed
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    Commit,
-    CommitDiff,
-    FolderEntry,
-    LoggedCommit,
-    SearchHit,
-)
+from nightwatch_core.models import code
 
 SEARCH_BYTES = 32 * 1024 * 1024  # of one search's output
 EXCLUDED_FILES = 100  # too large to be searched, the largest first
@@ -63,7 +55,7 @@ def _write(blobs: objects.BlobReader, node: objects.Node, path: Path) -> bool:
 class GitReader:
     """A `CodeReader` over a repository, pinned to one commit; safe for many threads."""
 
-    def __init__(self, git: command.Git, commit: Commit, obtain: Obtain | None = None) -> None:
+    def __init__(self, git: command.Git, commit: code.Commit, obtain: Obtain | None = None) -> None:
         """Take a repository that has all blobs, or a way to `obtain` them; raises `GiveUp`."""
         if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
@@ -73,7 +65,7 @@ class GitReader:
         self._history = History(git, commit.sha, obtain)
 
     @property
-    def commit(self) -> Commit:
+    def commit(self) -> code.Commit:
         return self._commit
 
     def paths(self) -> tuple[str, ...]:
@@ -85,7 +77,7 @@ class GitReader:
         node = self._tree.source(path)
         return objects.decode_text(self._blobs.read(node.oid)) if node else None
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[code.SearchHit, ...]:
         """Find lines that hold `query`, by path and line; raises `GiveUp` if it takes too long."""
         folder = objects.plain_folder(path)
         if not self._tree.has(folder) or not _is_one_line(query):
@@ -115,10 +107,10 @@ class GitReader:
         """Write every file below an empty folder; raises `GiveUp` where they are too many."""
         return lay_out(self._git, self._commit.sha, Path(folder), most_bytes, most_files)
 
-    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
+    def list_directory(self, path: str = "") -> tuple[code.FolderEntry, ...]:
         return self._tree.entries(path)
 
-    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[code.Blame, ...]:
         """Find who last wrote the lines, counted from 1, at most 400; empty if that is unknown."""
         text = self.read_file(path)
         count = len(text.removesuffix("\n").split("\n")) if text else 0
@@ -131,16 +123,18 @@ class GitReader:
         pulls = self._history.pulls
         return tuple(row.model_copy(update={"pull": pulls.get(row.sha, 0)}) for row in rows)
 
-    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+    def show_commit(self, sha: str, path: str = "") -> code.CommitDiff | None:
         """Return a commit's changes: at most 50 files, 40,000 characters of each; else None."""
         return self._history.show(sha, path)
 
-    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+    def history(
+        self, path: str = "", text: str = "", limit: int = 20
+    ) -> tuple[code.LoggedCommit, ...]:
         """Return at most 100 commits, newest first; raises `GiveUp` where `text` takes too long."""
         path = objects.plain_folder(path)
         return self._history.log(path, text, limit, follow=path in self._tree.nodes)
 
-    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[code.ChangedFile, ...]:
         """Return what differs, of at most 50 files; raises `GiveUp` as `paths_changed` does."""
         return self._history.compare(old_sha, new_sha, path)
 
@@ -165,7 +159,7 @@ def _is_one_line(query: str) -> bool:
     return 0 < len(query) <= command.QUERY_CHARACTERS and is_plain
 
 
-def _hits(output: bytes) -> Iterator[SearchHit]:
+def _hits(output: bytes) -> Iterator[code.SearchHit]:
     start = 0
     while (first := output.find(b"\0", start)) >= 0:
         second = output.find(b"\0", first + 1)
@@ -174,7 +168,7 @@ def _hits(output: bytes) -> Iterator[SearchHit]:
             return
         path = output[start:first].partition(b":")[2].decode(errors="replace")
         text = output[second + 1 : min(end, second + 1 + 4 * command.LINE_CHARACTERS)]
-        yield SearchHit(
+        yield code.SearchHit(
             path=path,
             line=int(output[first + 1 : second]),
             text=text.decode(errors="replace").rstrip("\r")[: command.LINE_CHARACTERS],

@@ -29,15 +29,7 @@ from nightwatch_core.adapters.github.rows import (
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    Commit,
-    CommitDiff,
-    FolderEntry,
-    LoggedCommit,
-    SearchHit,
-)
+from nightwatch_core.models import code
 from nightwatch_core.text.plain_text import graphql_texts
 
 QUERY_FILES = 40  # of one query
@@ -60,8 +52,8 @@ class BlameRangeRow(Row):
     at: datetime = Field(validation_alias=AliasPath("commit", "committedDate"))
     subject: Text = Field("", validation_alias=AliasPath("commit", "messageHeadline"))
 
-    def blame(self, line: int, text: str) -> Blame:
-        return Blame(
+    def blame(self, line: int, text: str) -> code.Blame:
+        return code.Blame(
             sha=self.sha,
             author=self.author[: command.NAME_CHARACTERS],
             at=self.at,
@@ -78,10 +70,10 @@ class LoggedCommitRow(NamedCommitRow):
     author: Text = Field("", validation_alias=AliasPath("commit", "author", "name"))
 
     @property
-    def logged(self) -> LoggedCommit:
+    def logged(self) -> code.LoggedCommit:
         """Return the commit as every `CodeReader` lists it."""
         subject = self.message.partition("\n")[0]
-        return LoggedCommit(
+        return code.LoggedCommit(
             sha=self.sha,
             author=self.author[: command.NAME_CHARACTERS],
             at=self.at,
@@ -123,7 +115,7 @@ class MergedAsRow(Row):
 class ApiReader:
     """A `CodeReader`; safe for many threads, one of which asks for what the others wait for."""
 
-    def __init__(self, repository: Repository, commit: Commit) -> None:
+    def __init__(self, repository: Repository, commit: code.Commit) -> None:
         """Ask nothing yet; raises `GiveUp` where the commit is not named by its full sha."""
         if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
@@ -135,7 +127,7 @@ class ApiReader:
         )
 
     @property
-    def commit(self) -> Commit:
+    def commit(self) -> code.Commit:
         return self._commit
 
     def paths(self) -> tuple[str, ...]:
@@ -147,10 +139,10 @@ class ApiReader:
         node = self._tree.source(path)
         return self._texts.get(node.oid, lambda: self._blob(node.oid)) if node else None
 
-    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
+    def list_directory(self, path: str = "") -> tuple[code.FolderEntry, ...]:
         return self._tree.entries(path)
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[code.SearchHit, ...]:
         """Find lines that hold `query` literally, in the order of paths and lines.
 
         Raises `GiveUp` where more than 400 files would have to be read: name a folder.
@@ -163,7 +155,7 @@ class ApiReader:
             raise GiveUp(f"{len(inside)} files are too many to search: name a folder")
         return tuple(islice(self._hits(query, inside), max(1, min(limit, command.HITS))))
 
-    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[code.Blame, ...]:
         """Find who last wrote the lines, counted from 1, at most 400; empty where it is no text.
 
         GitHub looks through renames, not through reformatting.
@@ -181,15 +173,19 @@ class ApiReader:
             if row.startingLine <= number <= row.endingLine
         )
 
-    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+    def show_commit(self, sha: str, path: str = "") -> code.CommitDiff | None:
         """Return what a commit of this history changed; None where it is none of it."""
         row = self._known(sha)
         if row is None:
             return None
         message, files = row.message.partition("\n")[2].strip(), _below(row.files, path)
-        return CommitDiff(commit=row.logged, message=message, files=files, changed=len(row.files))
+        return code.CommitDiff(
+            commit=row.logged, message=message, files=files, changed=len(row.files)
+        )
 
-    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+    def history(
+        self, path: str = "", text: str = "", limit: int = 20
+    ) -> tuple[code.LoggedCommit, ...]:
         """Return commits, newest first, at most 100; raises `GiveUp` where `text` is given."""
         if text:
             raise GiveUp(
@@ -206,7 +202,7 @@ class ApiReader:
             rows = tuple(islice(listed, asked))
         return tuple(row.logged for row in rows if len(row.parents) < 2)[:most]
 
-    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[code.ChangedFile, ...]:
         """Return what differs since both had the same, of at most 50 of the first 300 files.
 
         Raises `GiveUp` where a commit is none of this history.
@@ -239,7 +235,7 @@ class ApiReader:
         tree: CommitTree = self._answers.get(("tree", ""), ask)
         return tree
 
-    def _hits(self, query: str, paths: Sequence[str]) -> Iterator[SearchHit]:
+    def _hits(self, query: str, paths: Sequence[str]) -> Iterator[code.SearchHit]:
         nodes = self._tree.nodes
         for start in range(0, len(paths), QUERY_FILES):
             part = {path: nodes[path].oid for path in paths[start : start + QUERY_FILES]}
@@ -252,7 +248,7 @@ class ApiReader:
                 for number, line in enumerate((texts[oid] or "").split("\n"), start=1):
                     if query in line:
                         shown = line.rstrip("\r")[: command.LINE_CHARACTERS]
-                        yield SearchHit(path=path, line=number, text=shown)
+                        yield code.SearchHit(path=path, line=number, text=shown)
 
     def _blobs(
         self, paths: Mapping[str, str], oids: Sequence[str]
@@ -319,10 +315,10 @@ def _is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
-def _below(rows: Iterable[ChangedFileRow], folder: str) -> tuple[ChangedFile, ...]:
+def _below(rows: Iterable[ChangedFileRow], folder: str) -> tuple[code.ChangedFile, ...]:
     below = (row for row in rows if _is_below(row.path, folder))
     return tuple(
-        ChangedFile(
+        code.ChangedFile(
             path=row.path,
             old_path=row.old_path,
             added=row.added,

@@ -24,14 +24,8 @@ from nightwatch_core.adapters.git.branch import (
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
+from nightwatch_core.adapters.github import connection
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.connection import (
-    LONGEST_WAIT,
-    SERVICE,
-    AnswerLost,
-    Rejected,
-    Unavailable,
-)
 from nightwatch_core.adapters.github.rows import CommitRow, RefRow, ShaRow, TreeRow
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.errors import TryLater
@@ -66,19 +60,19 @@ class Writes:
             self._next = self._clock.monotonic() + WRITE_SPACING
             try:
                 return make()
-            except AnswerLost as lost:
+            except connection.AnswerLost as lost:
                 if (there := self._look(find, lost)) is not None:
                     return there
                 if last:
                     raise
-            except Unavailable as refused:  # not done for sure, so it may be asked again
-                if last or refused.wait > LONGEST_WAIT:
+            except connection.Unavailable as refused:  # not done for sure, so it may be asked again
+                if last or refused.wait > connection.LONGEST_WAIT:
                     raise
-                METER.wait(SERVICE, refused.wait)
+                METER.wait(connection.SERVICE, refused.wait)
                 self._pause(refused.wait)
         raise AssertionError("unreachable")
 
-    def _look(self, find: Callable[[], T | None], lost: AnswerLost) -> T | None:
+    def _look(self, find: Callable[[], T | None], lost: connection.AnswerLost) -> T | None:
         trouble: TryLater = lost
         for _ in range(LOOKS):
             self._pause(SETTLING)
@@ -86,7 +80,7 @@ class Writes:
                 return find()
             except TryLater as error:
                 trouble = error
-        raise AnswerLost(f"{lost}; and looking failed: {trouble}")
+        raise connection.AnswerLost(f"{lost}; and looking failed: {trouble}")
 
 
 # Folders of a repository, and what differs between two.
@@ -104,7 +98,9 @@ class Trees:
         if sha not in self._listed:
             tree = self._repository.read(TreeRow, f"git/trees/{sha}")
             if tree.truncated:
-                raise Rejected("a folder of the repository is too large for GitHub's API")
+                raise connection.Rejected(
+                    "a folder of the repository is too large for GitHub's API"
+                )
             self._listed[sha] = tree.nodes
         return self._listed[sha]
 

@@ -17,18 +17,8 @@ from nightwatch_core.adapters.git.command import Git, is_sha, read_time
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.documents import text_of
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models import proposals
 from nightwatch_core.models.code import CiRun, OtherPull
-from nightwatch_core.models.proposals import (
-    Comment,
-    DraftPull,
-    OpenIssue,
-    OwnItem,
-    Proposal,
-    PullUpdate,
-    Receipt,
-    Reopen,
-    receipt_for,
-)
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text import frontmatter
@@ -49,7 +39,7 @@ class DraftState(NamedTuple):
 
 
 def draft_state(
-    checkout: Checkout, item: OwnItem, meta: Mapping[str, object], heads: dict[str, str]
+    checkout: Checkout, item: proposals.OwnItem, meta: Mapping[str, object], heads: dict[str, str]
 ) -> DraftState | None:
     """Return the state of a draft, given the `heads` of branches; None for another repository's."""
     git, base, made_on = checkout.git, str(meta.get("base", "")), str(meta.get("made_on", ""))
@@ -182,14 +172,14 @@ class OutboxFiles(NamedTuple):
         return number
 
 
-def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
+def own_item(document: Document) -> tuple[proposals.OwnItem, Mapping[str, object]] | None:
     """Return an issue or pull request and its front matter; None for copies and broken files."""
     try:
         meta = document.parts()[0] if document.kind != "comment" else {}
         if not meta.get("fingerprint") or str(meta.get("number")) != str(document.number):
             return None
         state = str(meta.get("state", "")).strip().lower()
-        item = OwnItem(
+        item = proposals.OwnItem(
             kind=document.kind,  # type: ignore[arg-type]  # checked by the model
             number=document.number,
             fingerprint=str(meta["fingerprint"]),
@@ -272,7 +262,7 @@ class LocalDelivery:
         self._scrub = scrub
         self._clock = clock
 
-    def publish(self, proposal: Proposal) -> Receipt:
+    def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish once per key, whichever night, thread or process asked first.
 
         Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
@@ -281,12 +271,12 @@ class LocalDelivery:
             with atomic_files.only_writer(self._files.lock, _LOCK_SECONDS, str(self._files.nights)):
                 return self._published(proposal)
         except Refused as refused:
-            return receipt_for(proposal, "refused", reason=str(refused))
+            return proposals.receipt_for(proposal, "refused", reason=str(refused))
 
-    def own_items(self) -> tuple[OwnItem, ...]:
+    def own_items(self) -> tuple[proposals.OwnItem, ...]:
         """Return the issues and pull requests of all nights about this repository, by number."""
-        pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
-        items: list[OwnItem] = []
+        pulls: list[tuple[proposals.OwnItem, Mapping[str, object]]] = []
+        items: list[proposals.OwnItem] = []
         for document in self._files.documents():
             read = own_item(document)
             if read and read[0].kind == "pull":
@@ -318,30 +308,30 @@ class LocalDelivery:
         drafts = "" if self._checkout else "; no drafts without --repo"
         return f"files below {self._files.nights}: {len(self.own_items())} own items{drafts}"
 
-    def _published(self, proposal: Proposal) -> Receipt:
+    def _published(self, proposal: proposals.Proposal) -> proposals.Receipt:
         if not proposal.key.strip():
             raise Refused("the proposal has no key")
         if there := self._files.keyed(proposal.key):
-            return receipt_for(proposal, "already there", there.number, str(there.path))
+            return proposals.receipt_for(proposal, "already there", there.number, str(there.path))
         match proposal:
-            case OpenIssue():
+            case proposals.OpenIssue():
                 return self._open_issue(proposal)
-            case DraftPull():
+            case proposals.DraftPull():
                 return self._draft_pull(proposal)
-            case Comment():
+            case proposals.Comment():
                 return self._comment(proposal)
-            case Reopen():
+            case proposals.Reopen():
                 return self._reopen(proposal)
-            case PullUpdate():
+            case proposals.PullUpdate():
                 raise Refused("nothing runs on the branches of this machine")
 
-    def _open_issue(self, issue: OpenIssue) -> Receipt:
+    def _open_issue(self, issue: proposals.OpenIssue) -> proposals.Receipt:
         number = self._files.take_number()
         path = self._place(name("issue", number, issue.title))
         write(path, self._meta(issue, number), issue.body)
-        return receipt_for(issue, "done", number, str(path))
+        return proposals.receipt_for(issue, "done", number, str(path))
 
-    def _draft_pull(self, pull: DraftPull) -> Receipt:
+    def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
         """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
         if self._checkout is None:
             raise Refused("a draft on this machine needs a checkout: name one with --repo")
@@ -354,9 +344,11 @@ class LocalDelivery:
         places |= {"made_on": pull.commit}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         write(path, {**self._meta(pull, number), **places}, pull.body)
-        return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
+        return proposals.receipt_for(
+            pull, "done" if made.is_new else "already there", number, str(path)
+        )
 
-    def _shown(self, pull: DraftPull, commit: str) -> str:
+    def _shown(self, pull: proposals.DraftPull, commit: str) -> str:
         assert self._checkout is not None
         git, commits = self._checkout.git, len(pull.commits) or 1
         if pull.as_patch:
@@ -364,7 +356,7 @@ class LocalDelivery:
         text = patch(git, commit, commits=commits).decode("utf-8", "surrogateescape")
         return self._scrub(text)
 
-    def _comment(self, comment: Comment | Reopen) -> Receipt:
+    def _comment(self, comment: proposals.Comment | proposals.Reopen) -> proposals.Receipt:
         item = self._files.numbered(comment.number)
         if item is None:
             raise Refused(f"there is no issue {comment.number}")
@@ -375,9 +367,9 @@ class LocalDelivery:
         }
         path = self._place(comment_name(comment.number, comment.key))
         write(path, meta, comment.body)
-        return receipt_for(comment, "done", comment.number, str(path))
+        return proposals.receipt_for(comment, "done", comment.number, str(path))
 
-    def _reopen(self, reopen: Reopen) -> Receipt:
+    def _reopen(self, reopen: proposals.Reopen) -> proposals.Receipt:
         """The issue first, the comment last: doing the first twice does no harm."""
         issue = self._files.numbered(reopen.number)
         if issue is None or issue.kind != "issue":
@@ -390,7 +382,7 @@ class LocalDelivery:
         write(issue.path, opened, body)
         return self._comment(reopen)
 
-    def _join(self, item: Document, comment: Comment | Reopen) -> None:
+    def _join(self, item: Document, comment: proposals.Comment | proposals.Reopen) -> None:
         if not comment.also:
             return
         try:
@@ -405,7 +397,9 @@ class LocalDelivery:
     def _place(self, name: str) -> Path:
         return self._files.nights / self._night / "outbox" / name
 
-    def _meta(self, proposal: OpenIssue | DraftPull, number: int) -> dict[str, object]:
+    def _meta(
+        self, proposal: proposals.OpenIssue | proposals.DraftPull, number: int
+    ) -> dict[str, object]:
         return {
             "kind": proposal.kind,
             "number": number,

@@ -7,23 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from nightwatch_core.adapters.new_relic import groups, nrql
-from nightwatch_core.adapters.new_relic.groups import (
-    LONGEST_LABEL,
-    LONGEST_TITLE,
-    integer,
-    moment,
-    objects,
-    results_of,
-    text,
-)
-from nightwatch_core.adapters.new_relic.nerdgraph import (
-    QUERIES,
-    QUERY_SECONDS,
-    Answer,
-    NerdGraph,
-    Unwell,
-)
+from nightwatch_core.adapters.new_relic import groups, nerdgraph, nrql
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import LONGEST_WINDOW, ErrorGroup, Fetched, Trace, Window
@@ -68,7 +52,7 @@ class NewRelic:
 
     def __init__(
         self,
-        client: NerdGraph,
+        client: nerdgraph.NerdGraph,
         account_id: int,
         app_name: str,
         watermark: datetime | None,
@@ -118,7 +102,7 @@ class NewRelic:
         window = Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
         guids = self._guids
         query = nrql.occurrences(guids, window, group.error_class, group.transaction)
-        rows = results_of(self._ask(rows=query), "rows")[0]
+        rows = groups.results_of(self._ask(rows=query), "rows")[0]
         asked = groups.traced_occurrences(rows, group, guids)[:limit]
         if not asked:
             return ()
@@ -134,12 +118,13 @@ class NewRelic:
         releases: dict[tuple[str, datetime], Release] = {}
         for entity in self._entities:
             variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
-            answer = self._client.ask(QUERIES["deployments"], **variables)
+            answer = self._client.ask(nerdgraph.QUERIES["deployments"], **variables)
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
-            for row in objects(search.get("results") or ()):
-                at = moment(row.get("timestamp"))
+            for row in groups.objects(search.get("results") or ()):
+                at = groups.moment(row.get("timestamp"))
                 version, sha = (
-                    text(row.get(name), LONGEST_LABEL) for name in ("version", "commit")
+                    groups.text(row.get(name), groups.LONGEST_LABEL)
+                    for name in ("version", "commit")
                 )
                 if at and version:
                     releases[(version, at)] = Release(version=version, sha=sha, at=at)
@@ -147,8 +132,8 @@ class NewRelic:
 
     def probe(self) -> str:
         """Say who asks, for which application; raises `StopTheNight` with what to do."""
-        actor = self._client.ask(QUERIES["ping"]).at("actor") or {}
-        accounts = objects(actor.get("accounts") or ())
+        actor = self._client.ask(nerdgraph.QUERIES["ping"]).at("actor") or {}
+        accounts = groups.objects(actor.get("accounts") or ())
         ids = [account.get("id") for account in accounts]
         if self._account not in ids:
             raise StopTheNight(
@@ -159,8 +144,8 @@ class NewRelic:
         entities = self._entities
         now = self._clock.now()
         query = nrql.count(self._guids, Window(since=now - DAY, until=now))
-        rows = results_of(self._ask(n=query), "n")[0]
-        seen = integer(rows[0].get("n")) if rows else 0
+        rows = groups.results_of(self._ask(n=query), "n")[0]
+        seen = groups.integer(rows[0].get("n")) if rows else 0
         quiet = "" if any(entity.reporting for entity in entities) else ", not reporting now"
         languages = ", ".join(sorted({entity.language for entity in entities if entity.language}))
         return (
@@ -172,9 +157,9 @@ class NewRelic:
     def _guids(self) -> tuple[str, ...]:
         return tuple(entity.guid for entity in self._entities)
 
-    def _ask(self, **queries: str) -> Answer:
+    def _ask(self, **queries: str) -> nerdgraph.Answer:
         """Run NRQL texts in one request, each under its alias."""
-        variables = {"account": self._account, "timeout": QUERY_SECONDS, **queries}
+        variables = {"account": self._account, "timeout": nerdgraph.QUERY_SECONDS, **queries}
         return self._client.ask(nrql_document(queries), **variables)
 
     @cached_property
@@ -200,18 +185,20 @@ class NewRelic:
         query, cursor = nrql.applications(self._account, name), None
         entities: list[Entity] = []
         for _ in range(SEARCH_PAGES):
-            answer = self._client.ask(QUERIES["entities"], q=query, cursor=cursor)
+            answer = self._client.ask(nerdgraph.QUERIES["entities"], q=query, cursor=cursor)
             page = answer.at("actor", "entitySearch", "results")
             if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
-                raise Unwell("New Relic left the applications out of its answer: try again")
+                raise nerdgraph.Unwell(
+                    "New Relic left the applications out of its answer: try again"
+                )
             entities += [
                 Entity(
-                    guid=text(row.get("guid"), LONGEST_TITLE),
-                    name=text(row.get("name"), LONGEST_TITLE),
-                    language=text(row.get("language"), LONGEST_LABEL),
+                    guid=groups.text(row.get("guid"), groups.LONGEST_TITLE),
+                    name=groups.text(row.get("name"), groups.LONGEST_TITLE),
+                    language=groups.text(row.get("language"), groups.LONGEST_LABEL),
                     reporting=row.get("reporting") is not False,
                 )
-                for row in objects(page["entities"])
+                for row in groups.objects(page["entities"])
                 if row.get("accountId") == self._account
             ]
             cursor = page.get("nextCursor")

@@ -26,16 +26,8 @@ from nightwatch_core.adapters.sandbox.supervision import (
     runner,
 )
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models import proposals
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.proposals import (
-    NOT_LAID_OUT,
-    Bounds,
-    Command,
-    FileChange,
-    Preparation,
-    Prepared,
-    Run,
-)
 
 PREPARE_SECONDS = 600.0
 PREPARED_MB = 4_096  # of one project's dependencies
@@ -94,7 +86,7 @@ def new_folder(below: Path, user: int) -> Path:
     return folder
 
 
-def lay_changes(changes: tuple[FileChange, ...], folder: Path) -> tuple[str, ...]:
+def lay_changes(changes: tuple[proposals.FileChange, ...], folder: Path) -> tuple[str, ...]:
     """Write changed files below an empty folder; returns what is deleted; raises `GiveUp`."""
     for change in changes:
         parts = change.path.split("/")
@@ -199,7 +191,7 @@ NOT_HERE = (
 _SHELVES = {"python": "python", "javascript": "node_modules", "ruby": "bundle"}  # below /env
 _BESIDE = "beside:"
 _TOOLS = "/tools"
-_BOUNDS = Bounds(
+_BOUNDS = proposals.Bounds(
     seconds=PREPARE_SECONDS,
     cpu_seconds=int(PREPARE_SECONDS),
     file_mb=1_024,
@@ -267,25 +259,29 @@ class LocalSandbox:
         """Say what confines programs here; raises `GiveUp` where nothing does."""
         return f"programs are confined by {self._confinement.name}"
 
-    def prepare(self, commit: Commit, preparation: Preparation) -> Prepared:
+    def prepare(self, commit: Commit, preparation: proposals.Preparation) -> proposals.Prepared:
         """Have dependencies at hand; raises `GiveUp`, with what to set, where that cannot be."""
         with self._lock:
             tree = self._tree(commit) if preparation.whole_tree else None
             if self._beside(preparation.language):
-                return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
+                return proposals.Prepared(
+                    key=f"{_BESIDE}{preparation.language}", how="beside the checkout"
+                )
             texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
             texts += [tree.name] if tree else []  # what a person set may read all of the tree
             key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
             folder = self._place / "prepared" / key
             if folder.is_dir():
                 os.utime(folder)
-                return Prepared(key=key, how="kept")
+                return proposals.Prepared(key=key, how="kept")
             if not self._network and not preparation.whole_tree:
                 raise GiveUp(NOT_HERE)
             self._prune()
-            return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
+            return proposals.Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
 
-    def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
+    def run(
+        self, commit: Commit, changes: tuple[proposals.FileChange, ...], command: proposals.Command
+    ) -> proposals.Run:
         """Run a command in a copy of the tree; raises `GiveUp` where that cannot be."""
         with self._lock:
             tree = self._tree(commit)
@@ -305,10 +301,10 @@ class LocalSandbox:
         words: tuple[str, ...],
         environment: Mapping[str, str],
         mounts: list[Mount],
-        bounds: Bounds,
+        bounds: proposals.Bounds,
         network: bool = False,
         enough: Callable[[], bool] | None = None,
-    ) -> Run:
+    ) -> proposals.Run:
         """Run in a cell; the environment is ours and what is given, nothing of this machine's."""
         own = {"PATH": self._tools.path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
         own |= {"TZ": "UTC", "CI": "1", **environment}
@@ -345,7 +341,7 @@ class LocalSandbox:
         folder = self._place / "prepared" / key
         return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
 
-    def _fetch(self, preparation: Preparation, tree: Path | None, folder: Path) -> float:
+    def _fetch(self, preparation: proposals.Preparation, tree: Path | None, folder: Path) -> float:
         user = self._user
         new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
         try:
@@ -409,4 +405,4 @@ def laid_out(gone: tuple[str, ...], links: tuple[tuple[str, str], ...]) -> str:
     steps += [f"cp -dR {CHANGES}/. {WORK}", f"cd {WORK}"]
     for name, target in links:
         steps.append(f"{{ test -e {shlex.quote(name)} || ln -s {target} {shlex.quote(name)}; }}")
-    return f"{{ {' && '.join(steps)}; }} || exit {NOT_LAID_OUT}"
+    return f"{{ {' && '.join(steps)}; }} || exit {proposals.NOT_LAID_OUT}"

@@ -20,15 +20,7 @@ from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.memory.lessons import merge_lessons
 from nightwatch_core.memory.note_reader import normalised, notes_in
 from nightwatch_core.memory.occurrences import last_seen
-from nightwatch_core.models.knowledge import (
-    IgnoreRule,
-    IgnoreRules,
-    Index,
-    IndexEntry,
-    Lesson,
-    Pattern,
-    PatternEntry,
-)
+from nightwatch_core.models import knowledge
 from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
 from nightwatch_core.ports import Clock
@@ -159,7 +151,7 @@ def _stamp(info: os.stat_result) -> Stamp:
 
 ERRORS, PATTERNS, ARCHIVE = "errors", "patterns", "archive"
 
-Entry = IndexEntry | PatternEntry
+Entry = knowledge.IndexEntry | knowledge.PatternEntry
 
 
 class ParsedFiles(Generic[T]):
@@ -191,7 +183,7 @@ def _entry(text: str, file: str) -> Entry:
     return pattern_entry(text, file) if is_pattern else entry_of(lesson_of(text, file))
 
 
-def with_notes_of(lesson: Lesson, before: str) -> Lesson:
+def with_notes_of(lesson: knowledge.Lesson, before: str) -> knowledge.Lesson:
     """Return the lesson with the notes that people added to the document it replaces."""
     if not before:
         return lesson
@@ -230,19 +222,19 @@ class KnowledgeFiles:
         wrong = f", {len(index.quarantined)} unreadable" if index.quarantined else ""
         return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
 
-    def index(self) -> Index:
+    def index(self) -> knowledge.Index:
         """Return every document's line; raises `StopTheNight` where the folder cannot be read."""
         with self._reading():
             entries = self._entries_in(ERRORS, PATTERNS)
             return _index(entries, (*_broken(entries), *self._complaints()))
 
-    def archived(self) -> Index:
+    def archived(self) -> knowledge.Index:
         """Every archived lesson's line; all of them are read, so that it is for requests only."""
         with self._reading():
             entries = self._entries_in(ARCHIVE)
             return _index(entries, (*_broken(entries), *links(self._folder, ARCHIVE)))
 
-    def read(self, file: str) -> Lesson | None:
+    def read(self, file: str) -> knowledge.Lesson | None:
         """Return one lesson, archived or not; None where it is gone, cannot be read, or is none."""
         path = self._folder / file
         if not is_plain(file, ERRORS, ARCHIVE) or path.parent.is_symlink():
@@ -251,9 +243,9 @@ class KnowledgeFiles:
             lesson = self._lessons.all({file: _stamp(path.lstat())})[file]
         except OSError:
             return None
-        return lesson if isinstance(lesson, Lesson) else None
+        return lesson if isinstance(lesson, knowledge.Lesson) else None
 
-    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+    def archived_lesson(self, names: frozenset[str]) -> knowledge.Lesson | None:
         """Return the archived lesson of one of these fingerprints, the one seen last of several.
 
         Only files named for a fingerprint are read; superseded ones do not count.
@@ -269,24 +261,24 @@ class KnowledgeFiles:
         own = (lesson for lesson in lessons if lesson.names & names)
         return max(own, key=last_seen, default=None)
 
-    def read_patterns(self) -> tuple[Pattern, ...]:
+    def read_patterns(self) -> tuple[knowledge.Pattern, ...]:
         with self._reading():
             files = documents(self._folder, PATTERNS)
         return tuple(filter(None, map(self._pattern, files)))
 
-    def ignore_rules(self) -> IgnoreRules:
+    def ignore_rules(self) -> knowledge.IgnoreRules:
         """The team's rules; none where the file is missing, a complaint where it is wrong."""
         try:
             rules = rules_from(text_of(self._ignore_file))
         except FileNotFoundError:
-            return IgnoreRules()
+            return knowledge.IgnoreRules()
         except (GiveUp, OSError) as error:
-            rules = IgnoreRules(complaints=(str(error),))
+            rules = knowledge.IgnoreRules(complaints=(str(error),))
         name = self._ignore_file.name
         complaints = tuple(f"{name}: {complaint}" for complaint in rules.complaints)
         return rules.model_copy(update={"complaints": complaints})
 
-    def write(self, lesson: Lesson) -> str:
+    def write(self, lesson: knowledge.Lesson) -> str:
         """Write or replace the document of the lesson's fingerprint; returns its file.
 
         Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
@@ -301,7 +293,7 @@ class KnowledgeFiles:
                 atomic_files.remove(self._folder / lesson.file)
         return file
 
-    def write_pattern(self, pattern: Pattern) -> str:
+    def write_pattern(self, pattern: knowledge.Pattern) -> str:
         """Write or replace one pattern's document, keeping its notes; returns its file."""
         with self._writing():
             file = self._pattern_file(pattern)
@@ -318,7 +310,7 @@ class KnowledgeFiles:
             there = documents(self._folder, ERRORS)
             return tuple(put_away(self._folder, file, ARCHIVE) for file in files if file in there)
 
-    def rebuild_index(self) -> Index:
+    def rebuild_index(self) -> knowledge.Index:
         """Read what changed, unite documents of one error, and write index.yml.
 
         Superseded documents are moved to archive/, broken ones to quarantine/, with the reason.
@@ -341,11 +333,11 @@ class KnowledgeFiles:
         stamps = (documents(self._folder, store) for store in stores)
         return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
 
-    def _file_for(self, lesson: Lesson) -> str:
+    def _file_for(self, lesson: knowledge.Lesson) -> str:
         own = [
             file
             for file, entry in self._entries_in(ERRORS).items()
-            if isinstance(entry, IndexEntry) and entry.fingerprint == lesson.fingerprint
+            if isinstance(entry, knowledge.IndexEntry) and entry.fingerprint == lesson.fingerprint
         ]
         if own:
             return lesson.file if lesson.file in own else max(own)
@@ -359,9 +351,9 @@ class KnowledgeFiles:
 
         After a kill in between, the next writer unites them to the same.
         """
-        groups: dict[str, list[Lesson]] = defaultdict(list)
+        groups: dict[str, list[knowledge.Lesson]] = defaultdict(list)
         for file, entry in entries.items():
-            if isinstance(entry, IndexEntry) and (lesson := self.read(file)):
+            if isinstance(entry, knowledge.IndexEntry) and (lesson := self.read(file)):
                 groups[entry.fingerprint].append(lesson)
         for fingerprint, lessons in groups.items():
             if len(lessons) > 1:
@@ -377,7 +369,7 @@ class KnowledgeFiles:
     def _complaints(self) -> tuple[str, ...]:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
 
-    def _pattern_file(self, pattern: Pattern) -> str:
+    def _pattern_file(self, pattern: knowledge.Pattern) -> str:
         title = line(pattern.title, 200)
         digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
         short = f"{PATTERNS}/{pattern.slug}.md"
@@ -386,7 +378,7 @@ class KnowledgeFiles:
             return short
         return f"{PATTERNS}/{pattern.slug or 'pattern'}-{digest}.md"
 
-    def _pattern(self, file: str) -> Pattern | None:
+    def _pattern(self, file: str) -> knowledge.Pattern | None:
         try:
             return pattern_of(text_of(self._folder / file), file)
         except (GiveUp, OSError):
@@ -432,10 +424,10 @@ def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:
     return tuple(f"{file}: {why}" for file, why in entries.items() if isinstance(why, str))
 
 
-def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> Index:
+def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> knowledge.Index:
     return index_over(
-        tuple(entry for entry in entries.values() if isinstance(entry, IndexEntry)),
-        tuple(entry for entry in entries.values() if isinstance(entry, PatternEntry)),
+        tuple(entry for entry in entries.values() if isinstance(entry, knowledge.IndexEntry)),
+        tuple(entry for entry in entries.values() if isinstance(entry, knowledge.PatternEntry)),
         complaints,
     )
 
@@ -449,7 +441,7 @@ class Added(NamedTuple):
     """Result of adding a rule; `rule` as it is in the file now."""
 
     status: Literal["added", "already there"]
-    rule: IgnoreRule
+    rule: knowledge.IgnoreRule
 
 
 class IgnoreFile:
@@ -464,11 +456,11 @@ class IgnoreFile:
         """Return the date, here."""
         return self._clock.now().astimezone().date()
 
-    def rules(self) -> IgnoreRules:
+    def rules(self) -> knowledge.IgnoreRules:
         """Return its rules; raises `StopTheNight` where it cannot be read."""
         return rules_from(self._text())
 
-    def add(self, rule: IgnoreRule) -> Added:
+    def add(self, rule: knowledge.IgnoreRule) -> Added:
         """Add a rule at the end; all other text stays as it is.
 
         Raises `StopTheNight`, and changes nothing, where the file would not hold exactly the rules
@@ -490,7 +482,7 @@ class IgnoreFile:
             atomic_files.rewrite(self.path, after.encode())
             return Added("added", new.rules[-1])
 
-    def _edited(self, before: str, rule: IgnoreRule) -> str:
+    def _edited(self, before: str, rule: knowledge.IgnoreRule) -> str:
         if why := unreadable(before):
             raise self._refused(f"it cannot be read ({why}): mend it first", rule)
         if "\r" in before:
@@ -511,19 +503,19 @@ class IgnoreFile:
             link = "it is a link, name the file itself" if self.path.is_symlink() else ""
             raise StopTheNight(f"{self.path} cannot be read: {link or error.strerror}") from error
 
-    def _refused(self, why: str, rule: IgnoreRule) -> StopTheNight:
+    def _refused(self, why: str, rule: knowledge.IgnoreRule) -> StopTheNight:
         return StopTheNight(
             f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
             f"{rows_of([_fields(rule)])}"
         )
 
 
-def _same(rule: IgnoreRule, other: IgnoreRule) -> bool:
+def _same(rule: knowledge.IgnoreRule, other: knowledge.IgnoreRule) -> bool:
     patterns = {item.pattern.strip().casefold() for item in (rule, other)}
     return len(patterns) == 1 and (rule.match, rule.field) == (other.match, other.field)
 
 
-def _fields(rule: IgnoreRule) -> dict[str, object]:
+def _fields(rule: knowledge.IgnoreRule) -> dict[str, object]:
     rate = rule.unless_rate_above
     fields = {
         "pattern": Quoted(rule.pattern),

@@ -12,17 +12,6 @@ from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
 from nightwatch_core.adapters.files.records import LOGGED, is_quiet, squeezed
 from nightwatch_core.adapters.files.shapes import values
-from nightwatch_core.adapters.files.shapes.values import (
-    MISSING,
-    Inside,
-    Item,
-    LogLine,
-    Record,
-    at,
-    objects_in,
-    text_at,
-    value_at,
-)
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
 
@@ -76,19 +65,21 @@ class Exceptions(Value):
     cause: str = ""  # an exception within the one that it caused
     outermost_first: bool = False  # the frames
 
-    def chain(self, document: Record) -> list[Thrown]:
+    def chain(self, document: values.Record) -> list[Thrown]:
         """Return the exceptions of a document."""
-        found = _decoded(at(document, *self.each)) or document
-        waiting = objects_in(found) or objects_in([found])
+        found = _decoded(values.at(document, *self.each)) or document
+        waiting = values.objects_in(found) or values.objects_in([found])
         chain: list[Thrown] = []
         for item in waiting:
-            words = at(item, *self.error_class), at(item, *self.message)
+            words = values.at(item, *self.error_class), values.at(item, *self.message)
             chain.append(
-                thrown(*words, _decoded(at(item, *self.frames)), reverse=self.outermost_first)
+                thrown(
+                    *words, _decoded(values.at(item, *self.frames)), reverse=self.outermost_first
+                )
             )
             if self.cause and len(chain) < limits.MAX_LINKS:
                 cause = item.get(self.cause)
-                waiting += objects_in(cause) or objects_in([cause])
+                waiting += values.objects_in(cause) or values.objects_in([cause])
         return chain
 
 
@@ -106,24 +97,26 @@ class Line(Value):
     service: Paths = ()  # names the application where `app` does not, with a container's ending
     around: dict[str, Paths]  # by the names that records have
 
-    def surroundings(self, document: Record) -> dict[str, object]:
+    def surroundings(self, document: values.Record) -> dict[str, object]:
         """Return the fields around the line."""
         around = {
-            name: at(document, *paths) if name in _PLAIN else text_at(document, *paths)
+            name: values.at(document, *paths)
+            if name in _PLAIN
+            else values.text_at(document, *paths)
             for name, paths in self.around.items()
         }
         if "path" in around:
             around["path"] = values.path_of(around["path"])
         if self.service and not around.get("app"):
-            around["app"] = values.service_of(text_at(document, *self.service))
+            around["app"] = values.service_of(values.text_at(document, *self.service))
         return around
 
-    def read(self, document: Record) -> LogLine:
+    def read(self, document: values.Record) -> values.LogLine:
         """Read the line of a document."""
-        texts = (text for path in self.text if isinstance(text := at(document, path), str))
-        stream = " ".join(text_at(document, path) for path in self.stream)
-        is_part = at(document, *self.part) == "P"
-        return LogLine(next(texts, ""), stream, self.surroundings(document), is_part)
+        texts = (text for path in self.text if isinstance(text := values.at(document, path), str))
+        stream = " ".join(values.text_at(document, path) for path in self.stream)
+        is_part = values.at(document, *self.part) == "P"
+        return values.LogLine(next(texts, ""), stream, self.surroundings(document), is_part)
 
 
 class Description(Value):
@@ -150,17 +143,17 @@ class Description(Value):
     is_logged: bool = False  # without a class it is an error that was logged, unless quietly
     is_no_error: bool = False  # counted, and no more
 
-    def chain(self, document: Record) -> list[Thrown]:
+    def chain(self, document: values.Record) -> list[Thrown]:
         """Return the exceptions of a document."""
         return self.exceptions.chain(document) if self.exceptions else []
 
-    def text(self, document: Record, name: Field) -> str:
+    def text(self, document: values.Record, name: Field) -> str:
         """Return the text of a field."""
-        return text_at(document, *self.fields[name])
+        return values.text_at(document, *self.fields[name])
 
     def read(
-        self, document: Record, chain: Sequence[Thrown] | None = None, **own: object
-    ) -> Record:
+        self, document: values.Record, chain: Sequence[Thrown] | None = None, **own: object
+    ) -> values.Record:
         """Read a document as a record; `own` are fields that the description does not find."""
         if self.squeezed:
             document = {squeezed(str(name)): value for name, value in document.items()}
@@ -169,7 +162,7 @@ class Description(Value):
         component, action = found.pop("component", ""), found.pop("action", "")
         request = values.request_of(found.pop("method", ""), found.pop("url", ""))
         culprit = found.pop("culprit", "")
-        language = text_at(document, *self.language).partition("/")[0]
+        language = values.text_at(document, *self.language).partition("/")[0]
         chain = self.chain(document) if chain is None else chain
         first = chain[0] if chain else Thrown("", "")
         error_class = first.error_class or found.get("error_class") or titled_class
@@ -191,33 +184,37 @@ class Description(Value):
         record: dict[str, object] = {}
         for path in self.kept:
             record |= document if path == "." else values.inner(document, *path.split("."))
-        record |= {name: at(document, *paths) for name, paths in self.named.items()}
+        record |= {name: values.at(document, *paths) for name, paths in self.named.items()}
         return {**record, **values.record_of(**words)}
 
-    def unpack(self, document: Record, inside: Inside) -> Iterator[Item]:
+    def unpack(self, document: values.Record, inside: values.Inside) -> Iterator[values.Item]:
         """Yield what a document of the shape holds."""
         if self.inside:
-            held = [v for path in self.inside if (v := value_at(document, path)) is not MISSING]
-            full = [v for v in held if (v and isinstance(v, dict)) or objects_in(v)]
+            held = [
+                v
+                for path in self.inside
+                if (v := values.value_at(document, path)) is not values.MISSING
+            ]
+            full = [v for v in held if (v and isinstance(v, dict)) or values.objects_in(v)]
             yield from inside(next(iter((*full, *held)), []))
         elif self.line:
             yield self.line.read(document)
         elif self.each:
-            found = at(document, *self.each)
-            yield from map(self.read, objects_in(found) or objects_in([found]))
+            found = values.at(document, *self.each)
+            yield from map(self.read, values.objects_in(found) or values.objects_in([found]))
         elif self.is_no_error:
             yield values.QUIET
         elif self.fields or self.exceptions or self.named:
             yield self.read(document)
 
 
-def _value(document: Record, name: str, paths: tuple[str, ...]) -> object:
+def _value(document: values.Record, name: str, paths: tuple[str, ...]) -> object:
     if name == "user":
-        return next(filter(None, (values.someone(at(document, path)) for path in paths)), "")
-    return at(document, *paths) if name in _VALUES else text_at(document, *paths)
+        return next(filter(None, (values.someone(values.at(document, path)) for path in paths)), "")
+    return values.at(document, *paths) if name in _VALUES else values.text_at(document, *paths)
 
 
-Unpack = Callable[[Record, Inside], Iterator[Item]]
+Unpack = Callable[[values.Record, values.Inside], Iterator[values.Item]]
 
 
 class Shape(NamedTuple):
@@ -227,7 +224,7 @@ class Shape(NamedTuple):
     """
 
     name: str  # for people: "answer of New Relic"
-    applies: Callable[[Record], bool]
+    applies: Callable[[values.Record], bool]
     unpack: Unpack
     needs: tuple[str, ...] = ()
 
@@ -240,7 +237,7 @@ def descriptions(file: str) -> dict[str, Description]:
 def shapes_of(
     described: Mapping[str, Description],
     unpack: Mapping[str, Unpack] = {},  # noqa: B006 (read alone)
-    applies: Mapping[str, Callable[[Record], bool]] = {},  # noqa: B006
+    applies: Mapping[str, Callable[[values.Record], bool]] = {},  # noqa: B006
 ) -> tuple[Shape, ...]:
     """Make the shapes of a file in its order; functions stand for what it does not describe."""
     shapes = []
@@ -280,11 +277,12 @@ def _is_one_of(allowed: frozenset[str], value: object) -> bool:
     return isinstance(value, str) and value in allowed
 
 
-def _hold(alternatives: Sequence[Sequence[Condition]], document: Record) -> bool:
+def _hold(alternatives: Sequence[Sequence[Condition]], document: values.Record) -> bool:
     return any(
         all(
             any(
-                (value := value_at(document, path)) is not MISSING and condition.fits(value)
+                (value := values.value_at(document, path)) is not values.MISSING
+                and condition.fits(value)
                 for path in condition.paths
             )
             for condition in conditions
