@@ -9,7 +9,6 @@ from services.anthropic import Anthropic
 from twins.batches import MemoryBatchStore
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.state_folder import BatchFiles
 from nightwatch_core.errors import GiveUp, MayHaveArrived, StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.triage.batch_triage import settle, submit_once
@@ -228,21 +227,6 @@ def test_a_refused_batch_is_certain_and_leaves_no_intent(fault, kind):
     assert not isinstance(raised.value, MayHaveArrived)
     assert server.key not in str(raised.value)
     assert store.batches() == ()
-
-
-def test_hundreds_of_errors_are_collected_while_the_service_breaks_off(tmp_path):
-    clock, store = MemoryClock(), BatchFiles(tmp_path)
-    with Anthropic() as server:
-        model, asked = batches_of(server, clock), items(400)
-        (batch,) = submit_once(asked, "n1", model, store, clock).batches
-        assert submit_once(asked, "n2", model, store, clock).batches == ()
-        for fault in ("cut results", "429"):
-            server.fail(fault, path=f"/v1/messages/batches/{batch.id}/results")
-        (kept,) = settle(model, BatchFiles(tmp_path), clock).open
-        results = list(model.results(kept))
-    assert Counter(one.fingerprint for one in results) == Counter(one.fingerprint for one in asked)
-    assert {one.kind for one in results} == {"answered"}
-    assert len(_create(server)) == 1
 
 
 def test_a_model_that_is_not_offered_in_batches_is_refused_before_anything_is_sent():

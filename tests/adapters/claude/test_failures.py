@@ -102,21 +102,6 @@ def test_a_damaged_description_makes_no_model_a_poorer_one(fault):
     assert faulty.met == 1
 
 
-def test_broken_attempts_are_paid_for():
-    with Anthropic() as server:
-        server.fail("cut", times=2)
-        model = claude(server)
-        used = model.reply(shown(), 20).usage
-        whole = model.reply(shown(), 20).usage
-        server.fail("sse error", times=3)
-        with pytest.raises(TryLater) as raised:
-            model.reply(shown(), 20)
-    assert (used.calls, whole.calls, raised.value.usage.calls) == (3, 1, 3)
-    assert used.output_tokens == whole.output_tokens + 2
-    assert used.cost > whole.cost > 0
-    assert raised.value.usage.cache_read_tokens == 3 * whole.cache_read_tokens > 0
-
-
 def in_a_second():
     return formatdate(time.time() + 2, usegmt=True)  # whole seconds: at least one from now
 

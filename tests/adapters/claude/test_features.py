@@ -1,7 +1,5 @@
 """Room in long conversations: each way of making it really fires, and is accounted."""
 
-import json
-
 import pytest
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
@@ -16,8 +14,7 @@ from nightwatch_core.adapters.claude.features import (
     features_of,
     priced,
 )
-from nightwatch_core.adapters.claude.model import reply_of, usage_of
-from nightwatch_core.adapters.claude.request import messages
+from nightwatch_core.adapters.claude.model import usage_of
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import UserTurn
 
@@ -219,15 +216,6 @@ def test_summaries_that_the_totals_leave_out_are_billed_each_by_its_length():
 )  # fmt: skip
 def test_odd_usage_counts_as_nothing(message):
     assert usage_of(message, "qwen") == Usage(calls=1, cost=None, saved=None)
-
-
-def test_the_summary_block_goes_back_as_it_came():
-    block = {"type": "compaction", "content": "<summary>s</summary>", "encrypted_content": None}
-    reply = reply_of({"content": [block], "stop_reason": "compaction"}, Usage())
-    assert (reply.stop, reply.detail, reply.turn.calls) == ("paused", "summarised", ())
-    sent = messages(opening().said(reply.turn))
-    assert sent[-1] == {"role": "assistant", "content": [block]}
-    assert json.loads(reply.turn.opaque) == [block]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,6 @@
 """Shapes that files describe: each can be told, and says what it is known by."""
 
 from nightwatch_core.adapters.files.shapes.described import Description, shapes_of
-from nightwatch_core.adapters.files.shapes.table import SHAPES
-
-
-def test_every_shape_can_be_told() -> None:
-    assert all(shape.needs for shape in SHAPES)
 
 
 def test_conditions_and_paths() -> None:

@@ -26,19 +26,6 @@ def test_what_a_tracker_keeps_reaches_the_frame(tracker):
     assert frame.after == ("end", "")
 
 
-@pytest.mark.parametrize(
-    ("path", "language"),
-    [("a.py", "python"), ("a.js", "javascript"), ("a.php", "php"), ("a.rb", "ruby")],
-)
-def test_every_language_carries_it(path, language):
-    trace = parse(
-        stack_text([{"filename": f"/srv/app/{path}", "lineno": 2, "context_line": "  pay(x)"}])
-    )
-    assert trace.language == language
-    assert [frame.code for frame in trace.frames] == ["pay(x)"]
-    assert "|" not in trace.raw
-
-
 def test_source_that_looks_like_frames_stays_source():
     text = "/srv/app/other.rb:3:in `pay'"
     trace = parse(stack_text([{"file": "/srv/app/models/cart.rb", "line": 7, "code": {"7": text}}]))

@@ -160,12 +160,6 @@ def test_one_wrong_clock_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "1 records say a time in the future" in answer.partial[0]
 
 
-def test_a_caller_in_the_past_sees_the_records_times(tmp_path: Path) -> None:
-    files = ErrorFiles((written(tmp_path, json_lines([FULL])),))
-    answer = groups_of(files, None, AT - timedelta(days=900))
-    assert (answer.window.since, answer.partial) == (AT, ())
-
-
 def test_many_rejects_are_counted_not_kept(tmp_path: Path) -> None:
     broken = "".join(f'{{"x": {n}, \n' for n in range(1_500))
     answer = fetched(written(tmp_path, json_lines([FULL]) + broken))

@@ -7,7 +7,6 @@ from git_repositories import Change, git, repository
 from nightwatch_core.adapters.git.branch import changed
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.text import frontmatter
 
 
 @pytest.fixture
@@ -43,20 +42,6 @@ def test_a_draft_pull_is_one_commit_on_a_branch(shop: Path) -> None:
     modes = git(shop, "ls-tree", branch, "bin/run", "spec/total spec.rb")
     assert [line[:6] for line in modes.splitlines()] == ["100755", "100644"]
     git(shop, "fsck", "--strict", "--no-dangling")
-
-
-def test_the_patch_can_be_applied_as_a_mail(shop: Path, tmp_path: Path) -> None:
-    receipt = delivery(shop).publish(pull(shop))
-    meta, _ = frontmatter.read(Path(receipt.url).read_text())
-    git(tmp_path, "clone", "--quiet", "--single-branch", str(shop), "clone")
-    git(tmp_path / "clone", "am", "--quiet", str(Path(receipt.url).with_suffix(".patch")))
-
-    assert (meta["branch"], meta["base"]) == ("nightwatch/0123456789ab", "main")
-    assert meta["commit"] == git(shop, "rev-parse", "nightwatch/0123456789ab")
-    assert git(tmp_path / "clone", "rev-parse", "HEAD^{tree}") == git(
-        shop, "rev-parse", f"{meta['commit']}^{{tree}}"
-    )
-    assert git(tmp_path / "clone", "log", "-1", "--format=%s") == "Count an empty basket as 0"
 
 
 def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
@@ -184,14 +169,6 @@ def state_of_pull(shop: Path) -> str:
     assert item.kind == "pull"
     assert item.branch == "nightwatch/0123456789ab"
     return item.state
-
-
-def test_a_pull_is_open_while_its_branch_is_there(shop: Path) -> None:
-    receipt = delivery(shop).publish(pull(shop))
-
-    assert state_of_pull(shop) == "open"
-    set_state(receipt, state="closed")
-    assert state_of_pull(shop) == "closed"
 
 
 def test_a_pull_is_merged_once_the_base_at_origin_holds_its_commit(shop: Path) -> None:

@@ -55,11 +55,6 @@ def test_a_release_is_found_by_its_tag(shop: Path, release: str) -> None:
     assert commit.branch == "main"
 
 
-def test_an_annotated_tag_stands_for_its_commit(shop: Path) -> None:
-    assert sha_of(shop, "1.10.0") == sha(shop, "v1.10.0")
-    assert sha_of(shop, "v2.0") == sha(shop, "2.0")
-
-
 @pytest.mark.parametrize("length", [7, 12, 40])
 @pytest.mark.parametrize("form", ["{}", "v2.0-3-g{}", "shop@1.2+{}", "build-{}"])
 def test_a_release_may_be_a_commit(shop: Path, form: str, length: int) -> None:
@@ -252,14 +247,6 @@ def test_shallow_and_partial_clones_say_what_to_do(tmp_path: Path, shop: Path) -
         Checkout(tmp_path / "shallow").head()
     with pytest.raises(StopTheNight, match="without --filter"):
         Checkout(tmp_path / "partial").head()
-
-
-def test_a_broken_repository_says_what_git_says(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop", *HISTORY[:1])
-    (folder / ".git" / "config").write_text("[core\nbroken")
-
-    with pytest.raises(StopTheNight, match="config"):
-        Checkout(folder).head()
 
 
 def test_reading_leaves_no_trace(shop: Path) -> None:

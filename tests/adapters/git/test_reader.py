@@ -237,17 +237,6 @@ def test_many_threads_read_at_once(shop: Path) -> None:
     assert texts == [tree.read_file(path) for path in paths] * 8
 
 
-def test_a_git_process_that_died_is_started_again(shop: Path) -> None:
-    tree = reader(shop)
-    tree.read_file("bin/run")
-    process = tree._blobs._process
-    assert process is not None
-    process.kill()
-    process.wait()
-
-    assert tree.read_file("app/models/order.rb") == ORDER
-
-
 def test_no_git_process_outlives_its_reader(shop: Path) -> None:
     tree = reader(shop)
     tree.read_file("bin/run")

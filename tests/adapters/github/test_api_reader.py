@@ -1,21 +1,15 @@
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from git_repositories import git
 from github_world import bare_shop, client
 from services.github import GitHub
-from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.code_host import ApiHost
-from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, FolderEntry
-from nightwatch_core.ports import CodeHost
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +26,6 @@ def reader(server: GitHub, name: str = "main") -> ApiReader:
 
 def commit(server: GitHub, name: str = "main") -> str:
     return git(server.git.folder, "rev-parse", name)
-
-
-def recorded(server: GitHub, records: MemoryRecords) -> CodeHost:
-    """The host as a night reads it, in a process of its own."""
-    return recorded_host(ApiHost(client(server), server.repository), records)
 
 
 def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
@@ -70,22 +59,6 @@ def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
     assert code.search("") == code.search("a\nb") == code.search("x", "gone") == ()
     assert [one.path for one in server.requests if one.method == "POST"] == ["/graphql"]
     assert len(server.requests) <= 3  # the tree, the files, and one that is not UTF-8
-
-
-def test_readers_of_one_commit_ask_once_between_them(server: GitHub) -> None:
-    host = recorded(server, MemoryRecords())
-    at = host.head()
-    server.requests.clear()
-    readers = [host.reader(at) for _ in range(8)]
-    with ThreadPoolExecutor(8) as threads:
-        texts = list(
-            threads.map(lambda item: (item.read_file("old.rb"), item.search("t")), readers)
-        )
-    assert len(set(texts)) == 1
-    asked = Counter(f"{item.method} {item.path.rpartition('/')[0]}" for item in server.requests)
-    assert asked["GET /repos/acme/shop/git/trees"] == 1
-    assert asked["POST "] == 1
-    assert len(server.requests) <= 4  # the tree, old.rb, the others together, one not in UTF-8
 
 
 def test_who_wrote_a_line_is_told(server: GitHub) -> None:

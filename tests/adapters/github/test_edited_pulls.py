@@ -107,22 +107,6 @@ def test_our_correction_after_the_checks_is_no_edit_of_anybody(
     assert merged(server).edited is edited
 
 
-def test_a_rebase_of_another_fix_of_that_size_cannot_be_told(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    moved(server)
-    rebase(server, 1, {PATH: OTHER})
-    merge(server, 1)
-    assert not merged(server).edited
-
-
-def test_where_github_forgot_what_was_replaced_it_cannot_be_told(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    amended(server)
-    merge(server, 1)
-    server.items[1]["replaced"] = [""]
-    assert not merged(server).edited
-
-
 def test_merged_ones_are_asked_about_at_once_and_open_ones_never(server: GitHub) -> None:
     for at in range(3):
         told = {"branch": f"nightwatch/b{at}", "key": f"key-{at}"}

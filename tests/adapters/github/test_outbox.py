@@ -289,28 +289,6 @@ def test_no_branch_of_anyone_is_moved(server: GitHub) -> None:
     assert server.pulls() == []
 
 
-def test_a_pull_request_of_somebody_else_on_our_branch_is_left_alone(server: GitHub) -> None:
-    server.add_item("Mine", "text", head=BRANCH, head_sha="0" * 40, base="main", base_sha="0" * 40)
-    assert "none of ours" in outbox(server).publish(pull(server)).reason
-
-
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("../evil.rb", "leaves the repository"),
-        ("passwd", "is a link"),
-        ("lib/vendored/x.rb", "is a submodule, no folder"),
-        ("latin.rb", "is not UTF-8"),
-    ],
-)
-def test_changes_that_must_not_be_made_are_refused(still: GitHub, path: str, why: str) -> None:
-    receipt = outbox(still).publish(pull(still, FileChange(path=path, text="x")))
-
-    assert receipt.status == "refused"
-    assert why in receipt.reason
-    assert [w for w in still.writes()] == []
-
-
 def test_the_base_may_move_but_not_under_the_change(server: GitHub) -> None:
     proposal, shop = pull(server), server.git
     tree = shop.write_tree("main", [{"path": "other.rb", "mode": "100644", "content": "x"}])

@@ -52,13 +52,6 @@ def test_the_same_key_is_one_file_in_any_night(shop: Path) -> None:
     assert len(outbox(shop)) == 1
 
 
-def test_a_key_in_somebody_elses_body_does_not_count(shop: Path) -> None:
-    delivery(shop).publish(ISSUE)
-    other = ISSUE.model_copy(update={"key": "other-key"})
-
-    assert delivery(shop).publish(other).status == "done"
-
-
 def test_a_file_with_broken_front_matter_still_holds_its_key(shop: Path) -> None:
     path = Path(delivery(shop).publish(ISSUE).url)
     path.write_text(path.read_text().replace("state: open", "state: [open"))

@@ -115,13 +115,6 @@ def test_when_the_base_got_it(shop: Path, steps: str, known: bool) -> None:
 
 
 @pytest.mark.usefixtures("receipt")
-def test_a_squash_of_more_than_ours_looks_like_no_merge(shop: Path) -> None:
-    do(shop, "checkout draft; otherwise; commit -m More; checkout main; merge --squash draft")
-    git(shop, "commit", "-m", "Count (#9)")
-    assert (item(shop).state, item(shop).edited) == ("open", False)
-
-
-@pytest.mark.usefixtures("receipt")
 def test_a_branch_put_back_to_its_base_is_no_merge(shop: Path) -> None:
     git(shop, "branch", "--force", DRAFT, "main")
     assert (item(shop).state, item(shop).edited) == ("open", False)

@@ -75,13 +75,6 @@ def test_every_query_is_understood(text):
     assert query.until == 1795233600000
 
 
-def test_the_count_leads_because_it_ranks_the_facets():
-    text = nrql.errors(("A",), WINDOW, nrql.FACETS)
-    assert text.startswith("SELECT count(*) AS 'n', ")
-    assert text.endswith(" LIMIT MAX")
-    assert nrql.NOT_EXPECTED in text
-
-
 def test_a_query_that_the_service_refuses_for_its_length_is_not_made():
     with pytest.raises(ValueError, match="longer"):
         nrql.count(tuple("G" * 100 for _ in range(50)), WINDOW)

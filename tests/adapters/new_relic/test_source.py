@@ -411,13 +411,6 @@ def test_what_stands_beside_the_counts_may_fail(service, how, given, _expected):
     assert "could not be read" in said
 
 
-def test_a_moment_of_trouble_is_waited_out(service):
-    service.error("KeyError")
-    service.fail("429", match="FACET", times=1)
-    service.fail("status", match="query ErrorGroups", times=1, status=502)
-    assert only(fetched(service)).occurrences == 1
-
-
 def test_messages_that_cannot_be_told_apart_are_said(service):
     service.error("KeyError", message="no 'total'")
     path = ["actor", "account", "detail"]
@@ -443,20 +436,6 @@ def test_rows_that_cannot_be_read_are_counted(service):
     found = fetched(service)
     assert [(group.error_class, group.occurrences) for group in found.groups] == [("KeyError", 3)]
     assert found.partial == ("6 rows of New Relic's answer are unreadable",)
-
-
-def test_calls_of_a_night(service):
-    for many, expected in ((3, 10), (10, 24)):
-        service.events.clear()
-        service.exceptions.clear()
-        service.requests.clear()
-        for at in range(many):
-            service.error(f"Error{'abcdefghij'[at]}", message="no", frames=RUBY, userId="ann")
-        night = source(service)
-        groups = night.error_groups(WINDOW).groups
-        assert [len(night.traces(group)) for group in groups] == [1] * many
-        assert len(service.requests) == expected
-    assert {request.key for request in service.requests} == {KEY}
 
 
 # -- transactions: known where New Relic says so, and never in the way

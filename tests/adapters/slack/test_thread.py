@@ -21,18 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from services.slack_rules import refused_blocks
 
-from nightwatch_core.adapters.slack.messages import (
-    FOLLOW_UP,
-    HEADER,
-    MESSAGE,
-    PARENT,
-    PLAIN,
-    REPLY,
-    Message,
-    messages,
-    size,
-    weight,
-)
+from nightwatch_core.adapters.slack.messages import MESSAGE, PLAIN, Message, messages, size, weight
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.report import RunReport
 
@@ -169,11 +158,3 @@ def test_a_table_of_long_rows_takes_what_the_rest_leaves() -> None:
 def test_a_row_without_anything_has_no_empty_cell() -> None:
     bare = analysis(1, case=Case(leader=group(1, error_class="", transaction="")), root_cause="")
     assert refused_blocks(list(messages(complete(analyses=(bare,)))[0].blocks)) == []
-
-
-@pytest.mark.parametrize(
-    ("shares", "room"), [(PARENT, MESSAGE - HEADER - 2_000), (REPLY, MESSAGE), (FOLLOW_UP, MESSAGE)]
-)
-def test_shares_leave_room(shares: dict[str, int], room: int) -> None:
-    """The parent's leave it for the table."""
-    assert sum(shares.values()) <= room

@@ -1,14 +1,10 @@
 """A folder of agent files."""
 
-from pathlib import Path
-
 import pytest
 
 from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, agents_of, choose
 from nightwatch_core.errors import StopTheNight
-
-OURS = Path(__file__).parents[3] / "agents"
 
 
 @pytest.fixture
@@ -26,12 +22,6 @@ def test_the_agents_of_a_folder(folder):
     assert shelf.names() == ("base-analyzer", "zebra")
     assert shelf.agent("zebra").prompt == "I am zebra."
     assert shelf.agent("base-analyzer").prompt == "I am base-analyzer."
-
-
-def test_our_own_agents_can_all_be_read():
-    found = agents_of(AgentFiles(OURS))
-    assert [spec.name for spec in found.specs] == list(AgentFiles(OURS).names())
-    assert found.complaints == ()
 
 
 def test_a_broken_agent_is_told_of_and_left_alone(folder):

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
-from threads import at_once
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 
 
 class Disk:
@@ -79,28 +77,6 @@ def test_a_file_that_is_written_over_keeps_its_permissions(tmp_path: Path) -> No
     path.chmod(0o640)
     atomic_files.rewrite(path, b"newer")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"newer", 0o640)
-
-
-def test_there_is_one_writer_at_a_time(tmp_path: Path) -> None:
-    lock, order = tmp_path / "new" / ".lock", list[int]()
-
-    def work() -> None:
-        with atomic_files.only_writer(lock, 10, "there"):
-            order.append(1)
-            order.append(len(order))
-
-    at_once(*[work] * 6)
-    assert order == [1, 1, 1, 3, 1, 5, 1, 7, 1, 9, 1, 11]
-
-
-def test_a_writer_that_is_kept_waiting_gives_way(tmp_path: Path) -> None:
-    lock = tmp_path / ".lock"
-    with (
-        FileLock(lock),
-        pytest.raises(TryLater, match="another process"),
-        atomic_files.only_writer(lock, 0.01, "there"),
-    ):
-        pass
 
 
 @pytest.mark.parametrize("trouble", [GiveUp, StopTheNight])

@@ -3,7 +3,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from threads import at_once
 
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.errors import StopTheNight
@@ -33,18 +32,6 @@ def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
         database.connect(path)
 
 
-def test_threads_that_open_a_new_database_make_it_once(tmp_path: Path) -> None:
-    opened: list[int] = []
-
-    def work() -> None:
-        with database.transaction(tmp_path / "new.db") as connection:
-            opened.append(connection.execute("SELECT count(*) FROM ledger").fetchone()[0])
-
-    at_once(*[work] * 8)
-
-    assert opened == [0] * 8
-
-
 def test_a_transaction_that_fails_is_undone(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     insert = "INSERT INTO nights (id, name, status, started) VALUES ('n', 'n', 'running', '')"
@@ -62,12 +49,3 @@ def test_a_transaction_that_fails_is_undone(tmp_path: Path) -> None:
         fail(None)
     with closing(database.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM nights").fetchone()[0] == 0
-
-
-@pytest.mark.parametrize("place", ["file/x.db", "folder"])
-def test_a_place_that_cannot_hold_a_database_says_so(tmp_path: Path, place: str) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "folder").mkdir()
-
-    with pytest.raises(StopTheNight, match="cannot be used"):
-        database.connect(tmp_path / place)

@@ -15,8 +15,6 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.ignore_rules import rules_from
 from nightwatch_core.models.knowledge import IgnoreRule
 
-TODAY = date(2031, 3, 10)
-OURS = Path(__file__).parents[3] / "knowledge" / "ignore.yml"
 RULE = IgnoreRule(
     pattern='say "no": # never',
     match="prefix",
@@ -115,14 +113,6 @@ def test_what_cannot_be_edited_is_left_as_it_is(tmp_path, before, why):
     assert "ignore.yml" in str(told.value)
     assert 'pattern: "say' in str(told.value) or why == "cannot be read"
     assert why in str(told.value)
-
-
-def test_no_text_is_left_as_it_is(tmp_path):
-    file = file_of(tmp_path, None)
-    file.path.write_bytes(b"ignore:\n- pattern: \xff\n")
-    with pytest.raises(StopTheNight, match="not UTF-8"):
-        file.add(RULE)
-    assert file.path.read_bytes() == b"ignore:\n- pattern: \xff\n"
 
 
 def test_a_link_is_not_followed(tmp_path):

@@ -177,16 +177,6 @@ def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
     assert (len(told), other.calls) == (1, 0)
 
 
-def test_a_row_whose_receipt_is_unreadable_still_counts(tmp_path: Path) -> None:
-    outbox = Outbox()
-    ledger(outbox, tmp_path).publish(ISSUE)
-    with database.transaction(tmp_path / "state" / "nightwatch.db") as connection:
-        connection.execute("UPDATE ledger SET receipt = '{broken'")
-
-    assert ledger(outbox, tmp_path).publish(ISSUE).status == "already there"
-    assert outbox.calls == 1
-
-
 def test_nothing_is_published_without_a_ledger(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "nightwatch.db").write_bytes(b"this is no database" * 100)

@@ -7,7 +7,6 @@ import pytest
 from core.lesson_shapes import lesson, seen
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.models.knowledge import Notes
@@ -145,20 +144,6 @@ def test_a_lesson_comes_back_to_its_place(folder, files):
     assert files.read(file).nights == seen(1, 9)
     assert archived(folder) == []
     assert files.archived() == type(files.archived())()
-
-
-def test_an_archive_that_is_a_link_is_neither_read_nor_written(tmp_path, folder, files):
-    file = files.write(lesson(ONE))
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "x.md").write_text((folder / file).read_text())
-    (folder / "archive").symlink_to(outside)
-    assert files.archived().solutions == ()
-    assert files.archived().quarantined == ("archive: a link, not followed",)
-    assert files.read("archive/x.md") is None
-    with pytest.raises(GiveUp, match="is a link"):
-        files.archive([file])
-    assert (folder / file).is_file()
 
 
 # putting away

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from core.report_fixture import NOW, complete, degraded, empty, hostile
+from core.report_fixture import NOW, complete, degraded, empty
 
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import NotTonight, StopTheNight
@@ -113,24 +113,6 @@ def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -
 
 
 LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
-BEGIN_LIVE = BEGIN.replace(
-    "def night(id, resumed):\n"
-    "    return Night(id=id, window=Window(since=now, until=now), now=now, resumed=resumed)\n",
-    f"""
-from nightwatch_core.models.report import NightKind, RunReport
-from core.report_fixture import empty
-def night(id, resumed):
-    window = Window(since=datetime(2026, 11, 19, 3, 0, 0, 123456, UTC), until=now)
-    kind = NightKind.model_validate_json('{LIVE.model_dump_json()}')
-    return Night(id=id, window=window, now=now, resumed=resumed, kind=kind)
-""",
-)
-KEPT = f"""{BEGIN_LIVE}
-report = empty(night=begun, read_whole=True)
-store.keep(report)
-print("kept", flush=True)
-time.sleep(60)
-"""
 
 
 def live(hours: int = 24, **kind: object) -> Callable[[str, bool], Night]:
@@ -150,17 +132,6 @@ def ended(store: NightStore, hours: int, name: str, read: bool = True, **changes
     report_changes = {key: changes.pop(key) for key in ("status", "degraded") if key in changes}
     begun = store.begin(name, live(hours, **changes))
     store.finish(empty(night=begun, read_whole=read, **report_changes))
-
-
-def killed(script: str, state: Path, until: str) -> None:
-    """Run a script up to the line that begins with `until`; then it is killed."""
-    process = elsewhere(script, state)
-    assert process.stdout is not None
-    try:
-        assert any(line.startswith(until) for line in process.stdout)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
 
 
 def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: NightStore) -> None:
@@ -217,26 +188,6 @@ def test_a_failed_night_is_found_until_it_ends_well(store: NightStore) -> None:
     assert store.watermark(LIVE.key) == NOW - timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
-    ("script", "until"), [(f"{BEGIN_LIVE}\ntime.sleep(60)\n", "begun"), (KEPT, "kept")],
-    ids=["begun", "kept"],
-)  # fmt: skip
-def test_a_night_that_was_killed_is_taken_up_with_its_window(
-    store: NightStore, tmp_path: Path, script: str, until: str
-) -> None:
-    killed(script, tmp_path / "state", until)
-    assert store.watermark(LIVE.key) is None
-    found = store.unfinished(LIVE, datetime(2026, 1, 1, tzinfo=UTC))
-    assert found is not None
-    assert found.id == NAME
-    assert found.window.since == datetime(2026, 11, 19, 3, 0, 0, 123456, UTC)
-    again = store.begin(found.id, lambda id, resumed: found.model_copy(update={"resumed": resumed}))
-    assert (again.id, again.resumed, again.window) == (NAME, True, found.window)
-    store.finish(empty(night=again, read_whole=True))
-    assert store.watermark(LIVE.key) == found.window.until
-    assert [each.id for each in store.history()] == [NAME]
-
-
 def test_files_of_a_night(store: NightStore) -> None:
     report = lived(store, degraded())
     folder = Path(report.night.folder)
@@ -249,17 +200,6 @@ def test_files_of_a_night(store: NightStore) -> None:
     assert rejects[0] == first
     assert len(rejects) == 12
     assert not list(folder.glob(".tmp-*"))
-
-
-def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
-    report = hostile()
-    kept = report.model_copy(update={"night": report.night.model_copy(update={"id": NAME})})
-    store.begin(NAME, night)
-    store.keep(kept)
-    found = store.report(NAME)
-    assert found is not None
-    assert len(found.analyses) == len(report.analyses) > 3
-    assert "<script>" in found.analyses[0].title
 
 
 def test_reports_newest_first_without_those_that_cannot_be_read(

@@ -41,17 +41,15 @@ class Watched:
 
 @dataclass
 class WatchedHost:
-    """A host whose one reader is watched; a reader of it may cost something."""
+    """A host whose one reader is watched."""
 
     host: Checkout
     reader_: Watched | None = None
-    opening: Callable[[], None] = lambda: None
 
     def head(self) -> Any:
         return self.host.head()
 
     def reader(self, commit: Any) -> Any:
-        self.opening()
         self.reader_ = self.reader_ or Watched(self.host.reader(commit))
         return self.reader_
 

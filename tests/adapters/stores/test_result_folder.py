@@ -44,7 +44,3 @@ def test_a_link_is_deleted_and_not_followed(tmp_path: Path) -> None:
     (folder / "all").symlink_to(tmp_path / "home")
     prune(tmp_path / "results", room=0, now=NOW)
     assert precious.exists()
-
-
-def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert prune(tmp_path / "none", now=NOW) == Pruned(0, 0, 0)

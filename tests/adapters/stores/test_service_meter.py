@@ -3,10 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from claude_talks import claude, shown
 from github_world import bare_shop
 from pydantic import SecretStr
-from services.anthropic import Anthropic
 from services.github import GitHub
 
 from nightwatch_core.adapters.github.client import GitHubClient
@@ -88,15 +86,6 @@ def test_who_gives_no_answer_for_long_is_asked_once_a_minute():
     silent.asked(answers=True)
     with pytest.raises(TryLater, match="silent"):
         silent.asked()
-
-
-def test_claude_is_counted_with_what_broke():
-    with Anthropic() as server:
-        server.fail("529", times=2)
-        claude(server).reply(shown(), 20)
-        asked = len(server.requests)
-    assert _counted("Claude")[:4] == (asked, 2, 0, 2)
-    assert _counted("Claude")[5]
 
 
 def test_github_is_counted_with_its_waits_and_the_end_of_its_token(tmp_path):

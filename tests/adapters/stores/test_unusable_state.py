@@ -68,11 +68,3 @@ def test_a_folder_of_nobody_is_no_traceback(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
     with pytest.raises(StopTheNight, match=r"'~no-such-user.*' can name no folder"):
         settings()
-
-
-def test_a_name_with_a_nul_is_no_traceback(tmp_path, monkeypatch):
-    monkeypatch.delenv("NIGHTWATCH_STATE")
-    monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
-    (tmp_path / ".env").write_bytes(b"NIGHTWATCH_STATE=a\0b\n")
-    with pytest.raises(StopTheNight, match="can name no folder"):
-        settings()

@@ -105,15 +105,3 @@ def test_the_right_code_is_verified(raw):
     found = analysed(RulesModel(), case, code=code, research=research)
     assert found.misfit == research.misfit == ""
     assert any(one.verified for one in found.evidence)
-
-
-@pytest.mark.parametrize("raw", WRONG.values(), ids=WRONG)
-def test_where_lines_may_have_moved_the_wrong_one_still_gets_no_check_mark_and_no_blame(raw):
-    case, code = case_of(raw, commit=None)
-    research = researched(case, code)
-    model = MemoryModel([said_of(case, code)] * 2)
-    found = analysed(model, case, code=code, research=research)
-    place = (case.trace.top.repo_path, case.trace.top.line)
-    assert case.trace.top.fit == "differs"
-    assert not any(one.verified for one in found.evidence if (one.path, one.line) == place)
-    assert place not in [(one.path, one.line) for one in research.changes.authors]

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from nightwatch_core.adapters.git.branch import why_unsafe
 from nightwatch_core.code import edit_policy
-from nightwatch_core.code.edit_policy import PATHS as TABLES
 from nightwatch_core.code.edit_policy import refusal, refused
 from nightwatch_core.models.proposals import FileChange
 
@@ -47,17 +46,6 @@ def test_what_leaves_the_tree_is_refused_once_more_where_it_would_be_written():
 def test_ordinary_files_of_real_projects_may_be_mended():
     ordinary = (*PATHS["ordinary"], *PATHS["too_common"])
     assert [(path, refusal(path)) for path in ordinary if refusal(path)] == []
-
-
-def test_every_table_is_in_folded_case_and_says_nothing_twice():
-    every = [pattern for rule in TABLES.files for pattern in rule.patterns]
-    folders = frozenset[str]().union(*(names for _, names in TABLES.folders))
-    others = (
-        name for names in (TABLES.endings, TABLES.names) for each in names.values() for name in each
-    )
-    folders |= frozenset(others)
-    assert [one for one in (*every, *folders) if one != one.casefold()] == []
-    assert [one for one in set(every) if every.count(one) > 1] == []
 
 
 @given(st.text(max_size=60))

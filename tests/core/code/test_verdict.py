@@ -86,25 +86,6 @@ def test_only_the_commit_that_the_answer_names_is_suspected():
     assert any("eeeeeee, which the answer names, is no commit" in why for why in one.because)
 
 
-def test_what_is_refused_is_named_with_its_reason_and_scores_nothing():
-    workflow = Edit(path=".github/workflows/ci.yml", action="create", new="on: push\n")
-    one = judged(has_fix=True, file_changes=(workflow,), evidence=(QUOTE,))
-    assert (one.fix, one.has_fix) == ((), False)
-    assert [(edit.path, "dot folder" in edit.reason) for edit in one.refused] == [
-        (".github/workflows/ci.yml", True)
-    ]
-    assert one.score == judged(evidence=(QUOTE,)).score
-    assert "push" not in one.model_dump_json(exclude={"case"})
-
-
-def test_hostile_paths_are_not_asked_for():
-    code = tree()
-    paths = ("../../etc/passwd", "/etc/passwd", "a\\..\\b", "a\0b", "\ud800", "")
-    one = judged(code, evidence=tuple(Evidence(path=p, line=1, quote="root:x:0") for p in paths))
-    assert code.reads == []
-    assert not any(evidence.verified for evidence in one.evidence)
-
-
 FIXED = {"fix": (FIX,)}
 UNSEEN = {"evidence": (QUOTE,)}
 

@@ -1,6 +1,5 @@
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from core.lesson_shapes import one_group
@@ -29,7 +28,6 @@ GROUP = ErrorGroup(
     message="GET /wp-login.php [400] timed out",
     transaction="Controller/bots/index",
 )
-Field = Literal["error_class", "message", "transaction", "any"]
 
 
 @pytest.mark.parametrize("kind", TABLES["matching"])
@@ -210,9 +208,6 @@ def test_our_own_rules_hold():
     assert rules.complaints == ()
     assert len(rules.rules) == 8
     assert all(rule.reason for rule in rules.rules)
-
-
-ROUTING = "ActionController::RoutingError"
 
 
 @pytest.mark.parametrize(("error_class", "message", "dropped"), TABLES["dropped_by_our_own_rules"])

@@ -4,7 +4,7 @@ from small_repo import SmallRepo, case, opening
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolCall
-from nightwatch_core.rules.findings import KnownCode, Question
+from nightwatch_core.rules.findings import KnownCode
 
 CASE = case("E", "m")
 
@@ -16,27 +16,6 @@ def after(files, *calls, research=None, **changes):
     results = tuple(tools.run(call, repo, CASE, ()) for call in made)
     talk = opening(CASE, research, **changes)
     return KnownCode(talk.said(AssistantTurn(calls=made), ResultsTurn(results=results)))
-
-
-def test_what_was_not_shown_is_wished_for_and_not_known():
-    code = KnownCode(opening(CASE))
-    assert code.lines("a.py", -5, 9) == {}
-    assert code.whole("b.py") is None
-    assert code.search("x").complete is False
-    assert code.blame("a.py", 2) is None
-    assert [name for name, _ in code.questions] == [
-        *("read_file", "read_file", "search_code", "blame")
-    ]
-    asked = {"path": "a.py", "start": 1, "end": 9}
-    assert code.questions[0] == Question.of("read_file", asked)
-
-
-def test_what_was_shown_is_known_exactly():
-    lines = ("\ta = 'b'  ", "", "# … [... 3 characters left out")
-    code = after({"a.py": "\n".join(lines)}, ("read_file", {"path": "a.py"}))
-    assert code.whole("a.py") == lines
-    assert code.lines("a.py", 1, 99) == dict(enumerate(lines, start=1))
-    assert code.questions == []
 
 
 def test_a_long_file_is_asked_for_in_parts():
@@ -71,10 +50,3 @@ def test_a_search_that_was_cut_is_not_complete():
     assert after(files, ("search_code", {"query": "total"})).search("total").complete is False
     none = after(files, ("search_code", {"query": "gone"})).search("gone")
     assert (none.hits, none.complete) == ((), True)
-
-
-def test_names_from_errors_never_become_strange_queries():
-    code = KnownCode(opening(CASE))
-    for query in ("", " ", "a\nb", "x" * 200, "\x1b[31m", "naïve\u202e"):
-        assert code.search(query).hits == ()
-    assert code.questions == []

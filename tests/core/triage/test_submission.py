@@ -6,7 +6,7 @@ import pytest
 from twins.batches import MemoryBatches, MemoryBatchStore
 from twins.reading import MemoryClock
 
-from nightwatch_core.errors import GiveUp, MayHaveArrived, TryLater
+from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.batch import Submission, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup
@@ -76,14 +76,6 @@ def test_a_night_killed_before_the_service_has_it_submits_again_when_that_is_sur
     world.clock.pass_by(SETTLING.total_seconds() + 1)
     (batch,) = world.submit(_items(3)).batches
     assert list(world.model.sent) == [batch.id]
-
-
-def test_a_batch_whose_answer_was_lost_is_found_on_the_list_and_not_sent_again() -> None:
-    world = World(MayHaveArrived("cut off"))
-    (batch,) = world.submit(_items(3)).batches
-    assert (batch.id, len(world.model.sent)) == ("msgbatch_0001", 1)
-    assert len(world.submit(_items(3)).waiting) == 3
-    assert settle(world.model, world.store, world.clock).open == (batch,)
 
 
 def test_batches_of_other_sizes_times_and_names_are_not_taken_for_ours() -> None:

@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from core.report_fixture import HOSTILE, NOW, group, trace
+from core.report_fixture import NOW, group, trace
 from twins.reading import MemoryAgents
 
 from nightwatch_core.errors import StopTheNight
@@ -64,21 +64,6 @@ def batch(*groups: ErrorGroup, night: str = "n", **results: object) -> Batch:
                 ItemResult(key=one.key, fingerprint=one.fingerprint, kind=kind, first_sight=first)
             )
     return made.model_copy(update={"id": "msgbatch_1", "results": tuple(told)})
-
-
-def test_a_question_holds_the_error_and_nothing_that_leaves_its_fence() -> None:
-    hostile = group(error_class=HOSTILE, transaction=HOSTILE, message=HOSTILE, release=HOSTILE)
-    told = question(hostile, trace(), BUILT_IN)
-    (turn,) = told.turns
-    body = turn.text.partition("\n\n")[2]
-    fence = body.splitlines()[0]
-    assert set(fence) == {"`"}
-    assert body.endswith(f"\n{fence}")
-    assert fence not in body[len(fence) : -len(fence)]
-    assert not {"\x00", "\x1b", "\u202e"} & set(turn.text)
-    assert HOSTILE[:20] not in told.system
-    assert not told.tools
-    assert "needs_deep_investigation" in told.answer_schema["required"]
 
 
 def test_a_question_says_what_a_glance_takes_and_is_short() -> None:
