@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.offers import (
@@ -35,6 +36,8 @@ from nightwatch_core.models.knowledge import (
     TaskFile,
 )
 from nightwatch_core.models.proposals import LearningOffer
+
+TABLES = tables_of(__file__)
 
 DAY = date(2026, 1, 26)
 PROBLEM = Problem(
@@ -194,15 +197,7 @@ def test_a_commit_message_pings_nobody():
 # Headline and text.
 
 
-@pytest.mark.parametrize(
-    ("gotcha", "expected"),
-    [
-        ("`net` may be None. (shop/line.py:3)", "- **`net` may be None. (shop/line.py:3)** "),
-        ("One thing. Another; and a third.", "- **One thing. Another; and a third** "),
-        ("The edge has no fs - use KV", "- **The edge has no fs** - Use KV "),
-        ("The edge - and only it - has no fs", "- **The edge - and only it - has no fs** "),
-    ],
-)
+@pytest.mark.parametrize(("gotcha", "expected"), TABLES["a_gotcha"])
 def test_a_gotcha(gotcha, expected):
     (line,) = lines(gotchas=(gotcha,))
     plain = line.replace("\\", "").replace("`", "")
@@ -285,18 +280,7 @@ def test_paraphrases_are_the_same_and_near_misses_are_not():
     assert (found, wrong) == (7, 0)  # of 8 and 8
 
 
-TWINS = [
-    ("`net_price` is defined in shop/line.py:3", "`unit_price` is defined in shop/line.py:3"),
-    ("`net_price` is defined in shop/line.py:3", "`net_price` is defined in shop/line.py:7"),
-    ("`net_price` is defined in shop/line.py:3", "`net_price` is defined in shop/cart.py:3"),
-    ("See line 3 of shop/line.py for the price", "See line 4 of shop/line.py for the price"),
-    ("The value of net_price may be missing", "The value of unit_price may be missing"),
-    ("Always check that an OrderLine is present", "Always check that an OrderPart is present"),
-    ("Always lock the Shop::Cart before a write", "Always lock the Shop::Line before a write"),
-    ("Requests to /orders may well time out", "Requests to /items may well time out"),
-    ("Check `quote` before invoicing an order", "Check `total` before invoicing an order"),
-    ("Missing keys in `a.b` break the nightly import", "Missing keys break the nightly import"),
-]  # fmt: skip
+TWINS = TABLES["twins"]
 
 
 def found(*gotchas, claude_md=""):
@@ -332,23 +316,7 @@ def test_what_was_promoted_is_known_however_it_is_escaped():
 # One entry more in CLAUDE.md: everything else stays, byte for byte.
 
 ENTRY = "- **Edge has no fs** - Use KV. (from t, 2026-01-26)"
-HAND_WRITTEN = """# Shop
-
-Intro.
-
-## learnings ##
-
-We write them by hand.
-
-### Gotchas
-- mine
-### Team
-Nobody.
-
-## After
-
-Text.
-"""
+HAND_WRITTEN = TABLES["hand_written"]
 
 
 def headings(text):
@@ -415,20 +383,7 @@ def test_a_byte_order_mark_stays_in_front():
     assert with_entry("\ufeff", "Gotchas", ENTRY).startswith("\ufeff## Learnings\n")
 
 
-@pytest.mark.parametrize(
-    "decoy",
-    [
-        "```\n## Learnings\n### Gotchas\n```\n",
-        "~~~~md\n## Learnings\n~~~\n### Gotchas\n~~~~\n",
-        "- item\n  ```\n  ## Learnings\n  ```\n",
-        "<!--\n## Learnings\n### Gotchas\n-->\n",
-        "    ## Learnings\n",
-        "##Learnings\n",
-        "### Learnings\n",
-        "## Learnings from 2024\n",
-        "Learnings\n",
-    ],
-)
+@pytest.mark.parametrize("decoy", TABLES["what_only_looks_like_the_section_is_none"])
 def test_what_only_looks_like_the_section_is_none(decoy):
     after = with_entry(decoy, "Gotchas", ENTRY)
     assert after == f"{decoy}\n## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.task_documents import (
@@ -17,32 +18,10 @@ from nightwatch_core.learnings.task_documents import (
 from nightwatch_core.memory.note_reader import notes_in, rendered
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 
+TABLES = tables_of(__file__)
+
 NOTES = Notes(timestamp=date(2026, 1, 26), gotchas=("Middleware runs on the edge",))
-TASK = """\
----
-id: sDRrzDhi1yAXFglMiAKiV   # given by the tracker
-title: "Add user search"
-created: 2026-01-26T10:00:00Z
-phase: ship
----
-
-# Add user search
-
-<research>
-  <past-learnings>
-    <count>1</count>
-    <learnings>Redis was chosen elsewhere</learnings>
-  </past-learnings>
-Users are searched by name.
-</research>
-
-<plan>
-Use a trigram index.
-
-<implementation>
-Added it.
-</implementation>
-"""
+TASK = TABLES["task"]
 
 
 def test_a_wikis_link_stays_as_it_is_written_and_is_read():
@@ -77,19 +56,7 @@ def test_the_same_notes_are_not_appended_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("title: x", "title: x\nrelated_tasks: [a, b]"),
-        ("related_tasks: []", "related_tasks: [a, b]"),
-        ("related_tasks:", "related_tasks: [a, b]"),
-        ("related_tasks: # none yet\nx: 1", "related_tasks: [a, b] # none yet\nx: 1"),
-        ("related_tasks: [a] # why", "related_tasks: [a, b] # why"),
-        ("related_tasks: [ 'a' , ]", "related_tasks: [ 'a', b , ]"),
-        ("related_tasks:\n  - a # why\n# end", "related_tasks:\n  - a # why\n  - b\n# end"),
-        ("related_tasks:\n- a\nz: 1", "related_tasks:\n- a\n- b\nz: 1"),
-        ("related_tasks:\n  - |\n    a\n  ", "related_tasks:\n  - |\n    a\n  \n  - b"),
-        ("related_tasks: [a, b]", "related_tasks: [a, b]"),
-    ],
+    ("before", "after"), TABLES["related_tasks_are_added_where_people_keep_them"]
 )
 def test_related_tasks_are_added_where_people_keep_them(before: str, after: str) -> None:
     body = "---\n# T\n"
@@ -184,19 +151,7 @@ def test_a_fix_in_another_section_belongs_to_the_last_problem() -> None:
     assert problem.solution == "Ask for the day's rate"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Add an endpoint for users. It should be fast.",
-        "## Problem\nUsers cannot search.\n\n## Approach\nAn index.",
-        "Gotchas: none\nDecision: TBD\nIssues: n/a",
-        "<!-- Decision: [what was chosen] -->\n<gotcha>[Surprise]</gotcha>",
-        '## Options\n<solution id="A" name="Index">\nadd it\n</solution>',
-        "```yaml\nDecision: x\n```",
-        "Fix: typo",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["where_nothing_is_told_nothing_is_noted"])
 def test_where_nothing_is_told_nothing_is_noted(text: str) -> None:
     assert drawn(text).empty
     assert drawn(plan=text).empty

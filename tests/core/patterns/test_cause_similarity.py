@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.patterns.causes import (
     ALIKE,
@@ -14,38 +15,20 @@ from nightwatch_core.patterns.causes import (
     stem,
 )
 
+TABLES = tables_of(__file__)
+
 
 def alike(one, other, *more):
     told = [cause_terms(one), cause_terms(other)]
     return similarity(*told, Rarity([*told, *map(cause_terms, more)]))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (
-            "`RateTable.fetch()` does not know LU.",
-            "For LU the rate table has nothing to fetch and answers None.",
-        ),
-        (
-            "TariffReader.lookup is called with null.",
-            "tariff_reader.rb:12 hands null to `TariffReader#lookup`.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), TABLES["the_same_story_in_other_words"])
 def test_the_same_story_in_other_words(one, other):
     assert alike(one, other) >= ALIKE
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The value is nil and not checked.", "A missing value is nil: no check."),
-        ("", ""),
-        ("", "RateTable.fetch fails"),
-        ("nil", "undefined"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), TABLES["words_of_the_trade_make_no_story"])
 def test_words_of_the_trade_make_no_story(one, other):
     told = alike(one, other, *("The rate table breaks." for _ in range(5)))
     assert told < ALIKE or one != other

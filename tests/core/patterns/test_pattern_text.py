@@ -4,11 +4,14 @@ import pytest
 from core.lesson_shapes import lesson, seen
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.knowledge import Pattern
 from nightwatch_core.patterns import detect, merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
+
+TABLES = tables_of(__file__)
 
 FILE = "patterns/x.md"
 
@@ -59,24 +62,7 @@ def test_what_people_wrote_is_a_systemic_issue():
 
 
 @pytest.mark.parametrize(
-    ("meta", "wrong"),
-    [
-        ("title: [", "front matter"),
-        ("title: [a]", "title: it has to be a text"),
-        ("pattern_type: noise", "pattern_type: it has to be one of 'recurring_error', 'systemic"),
-        ("pattern_type: [a]", "pattern_type: it has to be one of"),
-        ("occurrences: many", "occurrences: it has to be a whole number"),
-        ("occurrences: true", "occurrences: it has to be a whole number"),
-        ("occurrences: -1", "occurrences: it has to be a whole number"),
-        ("occurrences: 99999999999999999999999", "occurrences: it has to be"),
-        ("suggestion: {a: b}", "suggestion: it has to be a text"),
-        ("tags: a", "tags: it has to be a list, one"),
-        ("modules: [1]", "modules.0: it has to be a text"),
-        ("fingerprints: {a: b}", "fingerprints: it has to be a list"),
-        ("nights: [yesterday]", "nights.0: it has to be a date"),
-        ("nights: [2031-02-31]", "nights.0: it has to be a date"),
-        ("nights: 7", "nights: it has to be a list"),
-    ],
+    ("meta", "wrong"), TABLES["what_no_pattern_holds_is_refused_with_the_reason"]
 )
 def test_what_no_pattern_holds_is_refused_with_the_reason(meta, wrong):
     for read in (pattern_of, pattern_entry):

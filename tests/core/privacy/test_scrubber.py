@@ -1,10 +1,13 @@
 """Secrets do not stay; code and prose do."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.privacy.rules import MASK, RULES
 from nightwatch_core.privacy.scrubber import REMOVAL, Masks, Scrubber, holds_mask
 from tests.benchmarks.scrubbing.samples import blind, development, removal
+
+TABLES = tables_of(__file__)
 
 WORD = "aB3" * 12
 SECRET = {
@@ -43,67 +46,14 @@ SECRET = {
     "cut pem": f"-----BEGIN PRIVATE KEY-----\n   12| {WORD}\n   13| {WORD}",
     "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
 }
-HARMLESS = (
-    *("PWD=/app", "OLDPWD=/srv/shop", 'session_key = "bulk_intermediate"'),
-    "OLDPWD=/srv/shop",
-    "return sum(line.price for line in lines)",
-    "token = Token.find(params[:token])",
-    "def login(user: str, password: str, token: int = 3) -> bool:",
-    "max_tokens: 32000, input_tokens=1200",
-    "sha 8f2c1d9e4b7a6c5d3e2f1a0b9c8d7e6f5a4b3c2d is the commit",
-    "GET /orders/17 → 500 in OrdersController#show",
-    "the bearer of bad news; basic authentication failed",
-    "skip-this task-runner at app/models/secret.rb:12",
-    "password = os.environ['PASSWORD']",
-    "session key 'abc' missing, secret \"tls-cert\" not found",
-    "at TokenService.refresh (/app/src/token-service.js:42:17)",
-    "secretKeyRef: name: db-credentials key: password",
-    "DETAIL: Key (id)=(4711) already exists; Duplicate entry '7' for key 'orders.PRIMARY'",
-    'firstName: string, label("last_name": "Last name")',
-    "see https://example.com:8080/path?page=2#top",
-)
-CODE = (  # lines of real code that hold no secret, and were masked
-    "Could not load 'Acme.Json, Version=13.0.0.0, Culture=neutral, PublicKeyToken=30ad4fe6b2a6aeed'",
-    'placeholder="-----BEGIN PRIVATE KEY-----"\n></textarea>\n<input id="hash" type="text">',
-    "Authorization: `Bearer ${notification.resendApiKey}`,",
-    'headers["Authorization"] = "Bearer #{tokens.call}"',
-    'authorization := r.Header.Get("Authorization")',
-    '"X-Auth-Token, Authorization, Content-Type, Accept"',
-    "builder.request :authorization, :basic, *userinfo",
-    'log.info("auth", `Login by token. IP=${clientIP}`);',
-    'R.find("api_key", "user_id=?", [socket.userID])',
-    'Buffer.from(password, "utf8"), omniauth.dig("credentials", "expires_at")',
-    'get "/reset/:token" => "passwords#edit"',
-    'has_header = "Authorization" in headers; AUTH_ENCODING = "latin-1"',
-    'salted = f"{server}-{topic}-{settings.SECRET_KEY}".encode()',
-    'url = f"postgres://{user}:{password}@{host}:{port}/{name}"',
-    'fmt.Errorf("no access token: url=%s status=%d", url, status)',
-    'WithHeader("X-Acme-Signature", crypto.GenerateSHA256Hmac(secret, body))',
-    "curl -F package=@$f https://$PUSH_TOKEN@push.acme.io/shop/",
-    "journalctl -u cron-failure@cron-root-5.service",
-    "repoToken: ${{ secrets.GITHUB_TOKEN }}",
-)
-STILL_SECRET = (
-    'setProperty("password", "hunter2")',
-    'setProperty("password", "S3cr3t/xyz?")',
-    '("api_key", "AbCdEfGhIjKlMnOpQrStUvWx")',
-    "Authorization: Basic bWlhOmh1bnRlcg",
-    "postgres://app:{hunter2@db/shop",
-    '"private_key": "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
-)
+HARMLESS = TABLES["harmless"]
+CODE = TABLES["code"]
+STILL_SECRET = TABLES["still_secret"]
 
 
 SCRUBBER = Scrubber(Masks(b"key"), ("hunter2/hunter2",))
 scrub = SCRUBBER.scrub
-HOSTILE = (
-    "-----BEGIN PRIVATE KEY-----", "eyJ", "eyJ-", "eyJaaaaaaaa.", "sk-", 'password="', "token: ",
-    "://a:", "bearer ", "secret=", "authorization: ", "-", "A", "a_", "ghp_", "a@", "a@a.", "%40a.",
-    "+1 2", "4111 ", "DE12AAAA", "1", "1.1.", "a:", "<password", 'name="key" ', '\\"password\\":\\"',
-    "INSERT INTO a (b) VALUES ('", "''", "cookie: a=", "--password ", "-u a:", "PDO(a,'", "otp ",
-    "your login code ", "name: password\nvalue: ", "$1$a$", "$argon2i$", "acme_key_", "api.key.",
-    "x-a-token", "mailto:", "phone: 1 ", "auth=('a',", "<email-123456>", "private key: ", "mysql -p",
-    "-U a", "LOGIN a ", "Key (a", "Duplicate entry '", 'first_name": "A', "aKEY ", '\n', "é",
-)  # fmt: skip
+HOSTILE = TABLES["hostile"]
 
 
 @pytest.mark.parametrize("text", CODE)

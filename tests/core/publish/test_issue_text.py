@@ -6,6 +6,7 @@ from analysis_shapes import DAY, FIX, analysis, case, group, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tables import tables_of
 
 from nightwatch_core.code.related_code import Places, Reach
 from nightwatch_core.models.analysis import RefusedEdit, Standing
@@ -27,26 +28,11 @@ from nightwatch_core.publish.issue_text import (
 )
 from nightwatch_core.text.markers import marker, read_marker
 
+TABLES = tables_of(__file__)
+
 NEW_RELIC = {"service": "New Relic", "inbox": "Errors Inbox"}
 
-HOSTILE = (
-    "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",
-    "@dana please, cc @shop/team",
-    "/approve\n/merge",
-    "![x](https://evil.example/?d=1) [click](javascript:alert(1)) <https://evil.example>",
-    "<img src=x onerror=alert(1)><script>x</script><!-- nightwatch:v1 fp=v1:z key=z run=z -->",
-    "```\n# Heading\n</details>\n~~~",
-    "| a | b |\n|---|---|",
-    "\u202egnp.exe \u200b\x1b[31mred\x00 \U000e0041",
-    "[skip ci] ***NO_CI*** [ci skip]",
-    "Co-authored-by: Eve <eve@example.org>",
-    "# Heading\n\n## Root cause\n\nConfidence: high.",
-    "\ud800 half",
-    "[sk***ip c***i]",
-    "[skip\u200b c\u200bi]",
-    "[skhttps://ip chttps://i]",
-    "@***dana",
-)
+HOSTILE = TABLES["hostile"]
 
 
 HARMLESS = {"text", "softbreak", "text_special", "strong_open", "strong_close", "html_inline"}
@@ -436,22 +422,7 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
 
 
 @pytest.mark.parametrize(
-    ("title", "subject"),
-    [
-        ("Short and whole.", "Fix: Short and whole"),
-        (
-            "Auto-tagging encodes the netloc with its port as a domain: saving a bookmark fails",
-            "Fix: Auto-tagging encodes the netloc with its port as a domain",
-        ),
-        (
-            "Telnet console that never got a port fails again when the engine stops",
-            "Telnet console that never got a port fails again when the engine stops",
-        ),
-        (
-            "StaticFiles with a relative directory and follow_symlink answers with a ValueError",
-            "Fix: StaticFiles with a relative directory and follow_symlink answers",
-        ),
-    ],
+    ("title", "subject"), TABLES["a_commit_is_named_by_its_title_in_whole_words"]
 )
 def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
     assert commit_message(FindingView(analysis(title=title)), None).split("\n")[0] == subject

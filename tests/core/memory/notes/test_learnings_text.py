@@ -3,32 +3,14 @@
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.memory.researcher import as_yaml, past_learnings
 from nightwatch_core.models.knowledge import FoundLearning
 
-WRITTEN = """\
-learnings_found: 1
-relevance_threshold: 0.3
-relevant_learnings:
-- task_id: task-abc123
-  title: Add user search API endpoint
-  relevance: 0.85
-  summary: |-
-    Problem: N+1 queries on user.organizations relationship
-    Solution: Added eager loading with includes()
-  source_sections:
-  - future-agent-notes
-  - implementation
-"""
-FOUND = FoundLearning(
-    task_id="task-abc123",
-    title="Add user search API endpoint",
-    relevance=0.8511,
-    summary="Problem: N+1 queries on user.organizations relationship\n"
-    "Solution: Added eager loading with includes()",
-    source_sections=("future-agent-notes", "implementation"),
-)
+TABLES = tables_of(__file__)
+WRITTEN = TABLES["written"]
+FOUND = FoundLearning(**yaml.safe_load(WRITTEN)["relevant_learnings"][0] | {"relevance": 0.8511})
 
 
 def test_the_yaml_has_the_seeds_keys_in_their_order() -> None:

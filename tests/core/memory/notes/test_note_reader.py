@@ -5,67 +5,15 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.memory.note_reader import normalised, notes_in, rendered
 from nightwatch_core.models.knowledge import Decision, Notes, Problem
 
-SEED = """\
-<future-agent-notes>
-  <timestamp>2026-01-26</timestamp>
+TABLES = tables_of(__file__)
+SEED = TABLES["seed"]
 
-  <problems>
-    <problem>
-      <what>Database queries timing out under load</what>
-      <symptoms>
-        - API responses > 30s on /users endpoint
-        - PostgreSQL logs showing sequential scans
-      </symptoms>
-      <root-cause>Missing index on users.organization_id</root-cause>
-      <solution>Added composite index (organization_id, created_at)</solution>
-      <prevention>Run EXPLAIN ANALYZE on new queries hitting large tables</prevention>
-    </problem>
-  </problems>
-
-  <decisions>
-    <decision>
-      <choice>Used Redis for session storage instead of PostgreSQL</choice>
-      <alternatives>PostgreSQL sessions, JWT stateless</alternatives>
-      <rationale>Need sub-ms lookup; PostgreSQL added 15ms latency</rationale>
-    </decision>
-  </decisions>
-
-  <gotchas>
-    <gotcha>NextJS middleware runs on edge - can't use Node.js APIs like `fs`</gotcha>
-    <gotcha>Prisma requires regenerating client after schema changes, even in dev</gotcha>
-  </gotchas>
-</future-agent-notes>"""
-
-SEED_NOTES = Notes(
-    timestamp=date(2026, 1, 26),
-    problems=(
-        Problem(
-            what="Database queries timing out under load",
-            symptoms=(
-                "API responses > 30s on /users endpoint",
-                "PostgreSQL logs showing sequential scans",
-            ),
-            root_cause="Missing index on users.organization_id",
-            solution="Added composite index (organization_id, created_at)",
-            prevention="Run EXPLAIN ANALYZE on new queries hitting large tables",
-        ),
-    ),
-    decisions=(
-        Decision(
-            choice="Used Redis for session storage instead of PostgreSQL",
-            alternatives="PostgreSQL sessions, JWT stateless",
-            rationale="Need sub-ms lookup; PostgreSQL added 15ms latency",
-        ),
-    ),
-    gotchas=(
-        "NextJS middleware runs on edge - can't use Node.js APIs like `fs`",
-        "Prisma requires regenerating client after schema changes, even in dev",
-    ),
-)
+SEED_NOTES = Notes.model_validate(TABLES["seed_notes"])
 
 # Words that look like what the format itself is made of.
 WORDS = st.sampled_from(
