@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from error_records import AT, RUBY, fetched, only, written
+from tables import tables_of
 
 from nightwatch_core.adapters.files.json_values import is_table
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
+
+TABLES = tables_of(__file__)
 
 NEW_RELIC = ("timestamp", "error.class", "error.message", "transactionName", "appName", "host",
              "error.stack_trace")  # fmt: skip
@@ -64,16 +67,7 @@ def test_nothing_but_names_is_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "firsts",
     [
-        [],
-        ["2026-11-03 10:00:00,123 ERROR shop, message, type\n", "a, b, c\n"],
-        ["ERROR, message\n", "x\n"],
-        ["Error: no message, error class or type was given to us\n", "  at f (a.js:1:2)\n"],
-        ["KeyError: message, class\n", "a,b\n"],
-        ['{"error.class": 1, "message": 2}\n'],
-        ["[error, message]\n", "[1, 2]\n"],
-        ["message\n", "no\n"],
-        ["name,colour\n", "a,b\n"],
-        ["message,timestamp\n", "just a line of a log\n"],
+        *TABLES["what_is_no_table"],
         ["x" * 100_000 + ",message,type\n", "a,b,c\n"],
         ["message" + "\t" * 5_000 + "\n"],
     ],

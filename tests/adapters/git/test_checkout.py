@@ -3,10 +3,13 @@ from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
+from tables import tables_of
 
 from nightwatch_core.adapters.git.checkout import Checkout, owner_and_name
 from nightwatch_core.adapters.git.history import MainlineCommit, merged_pulls, pull_of
 from nightwatch_core.errors import StopTheNight
+
+TABLES = tables_of(__file__)
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 HISTORY = (
@@ -63,20 +66,7 @@ def test_a_release_may_be_a_commit(shop: Path, form: str, length: int) -> None:
     assert sha_of(shop, form.format(wanted[:length].upper())) == wanted
 
 
-@pytest.mark.parametrize(
-    "release",
-    [
-        "",
-        "v9",
-        "main",
-        "HEAD",
-        "--output=x",
-        "v1.9.0^{tree}",
-        "deadbee",
-        "a" * 5_000,
-        "x\n\x1b[31m",
-    ],
-)
+@pytest.mark.parametrize("release", [*TABLES["an_unknown_release_is_no_commit"], "a" * 5_000])
 def test_an_unknown_release_is_no_commit(shop: Path, release: str) -> None:
     assert Checkout(shop).commit_of(release) is None
 
@@ -165,17 +155,7 @@ def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "body", "is_merge", "number", "title"),
-    [
-        ("Merge pull request #7 from a/b", "\n Title \n\nMore", True, 7, "Title"),
-        ("Merge pull request #7 from a/b", "", True, 7, "Merge pull request #7 from a/b"),
-        ("Merged in fix (pull request #8)", "Title", True, 8, "Title"),
-        ("Fast-forwarded", "x\n\nSee merge request g/p!9", False, 9, "Fast-forwarded"),
-        ('Revert "Title (#41)" (#43)', "", False, 43, 'Revert "Title (#41)"'),
-        ("Merge pull request #7 from a/b", "", False, None, ""),
-        ("Fix #41", "See #42", False, None, ""),
-        ("T (#99999999999999999999)", "", False, None, ""),
-    ],
+    ("subject", "body", "is_merge", "number", "title"), TABLES["forms_of_merge_messages"]
 )
 def test_forms_of_merge_messages(
     subject: str, body: str, is_merge: bool, number: int | None, title: str
@@ -267,18 +247,6 @@ def test_reading_leaves_no_trace(shop: Path) -> None:
     assert stand() == before
 
 
-@pytest.mark.parametrize(
-    ("address", "name"),
-    [
-        ("https://github.com/acme/shop", "acme/shop"),
-        ("ssh://git@host:2222/acme/shop.git", "acme/shop"),
-        ("git@gitlab.example:group/sub/shop.git", "group/sub/shop"),
-        ("file:///srv/git/acme/shop.git", ""),
-        ("../shop", ""),
-        ("https://[bad/acme/shop", ""),
-        ("https://host/acme/shop?x=`id`", "acme/shop"),
-        ("https://host/../../etc\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("address", "name"), TABLES["names_of_remotes"])
 def test_names_of_remotes(address: str, name: str) -> None:
     assert owner_and_name(address) == name

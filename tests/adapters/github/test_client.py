@@ -2,6 +2,7 @@ import pytest
 from github_world import client
 from pydantic import SecretStr
 from services.github import GitHub
+from tables import tables_of
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
@@ -15,6 +16,8 @@ from nightwatch_core.adapters.github.connection import (
 )
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+
+TABLES = tables_of(__file__)
 
 
 def described(server: GitHub, clock: MemoryClock | None = None) -> str:
@@ -132,22 +135,7 @@ def test_refusals_are_told_apart(server: GitHub) -> None:
 
 
 # What GitHub says, in its own words, and what its user is told to do.
-SAYINGS = (
-    ("Repository was archived so is read-only.", "unarchive it"),
-    ("Issues has been disabled in this repository.", "switch issues on"),
-    ("Although you appear to have the correct authorization credentials, the `acme` organization "
-     "has an IP allow list enabled", "this machine's address"),
-    ("Resource protected by organization SAML enforcement. You must grant your Personal Access "
-     "token access to this organization.", "authorise the token"),
-    ("The 'acme' organization forbids access via a fine-grained personal access tokens if the "
-     "token's lifetime is greater than 366 days.", "shorten the token's lifetime"),
-    ("`acme` forbids access via a personal access token (classic).", "refuses classic tokens"),
-    ("This installation has been suspended", "lift the suspension"),
-    ("The specified API version is not supported.", "set GITHUB_API_VERSION"),
-    ("Git Repository is empty.", "push a first commit"),
-    ("Could not resolve to a Repository with the name 'acme/shop'.", "check GITHUB_REPO"),
-    ("Repository rule violations found. Cannot create ref", "nightwatch/*"),
-)  # fmt: skip
+SAYINGS = TABLES["sayings"]
 
 
 @pytest.mark.parametrize(("words", "todo"), SAYINGS)

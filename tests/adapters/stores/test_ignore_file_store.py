@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 from threads import at_once
 from twins.reading import MemoryClock
 
@@ -14,6 +15,8 @@ from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.ignore_rules import rules_from
 from nightwatch_core.models.knowledge import IgnoreRule
+
+TABLES = tables_of(__file__)
 
 RULE = IgnoreRule(
     pattern='say "no": # never',
@@ -91,19 +94,7 @@ def test_the_rule_comes_last_and_the_rest_stays(tmp_path, before, after):
 
 @pytest.mark.parametrize(
     ("before", "why"),
-    [
-        ("ignore:\n\t- pattern: a\n", "cannot be read"),
-        ("ignore:\n- pattern: [\n", "cannot be read"),
-        ("ignore:\n- &a {pattern: x}\n- *a\n", "anchors and aliases are refused"),
-        ("ignore:\n- !!python/name:os.system {pattern: x}\n", "tags are refused"),
-        ("ignore: none\n", "no list"),
-        ("just text\n", "no list"),
-        ("{ignore: }\n", "another rule would change"),
-        ("ignore:\r\n- pattern: a\n", "line ends of Windows"),
-        ("- pattern: a\n...\n---\n- pattern: b\n", "cannot be read"),
-        ("a: 1\x00", "cannot be read"),
-        ("# " + "x" * 300_000, "longer than"),
-    ],
+    [*TABLES["what_cannot_be_edited_is_left_as_it_is"], ("# " + "x" * 300_000, "longer than")],
 )
 def test_what_cannot_be_edited_is_left_as_it_is(tmp_path, before, why):
     file = file_of(tmp_path, before)

@@ -175,18 +175,9 @@ def test_a_subfolder_that_is_a_link_is_neither_read_nor_written(tmp_path):
 
 @pytest.mark.parametrize(
     "file",
-    [
-        "",
-        "errors",
-        "../a.md",
-        "errors/../../a.md",
-        "/etc/passwd",
-        "errors/a\x00.md",
-        "patterns/x.md",
-        "errors/sub/x.md",
-        "index.yml",
-    ],
-)
+    ["", "errors", "../a.md", "errors/../../a.md", "/etc/passwd", "errors/a\x00.md",
+     "patterns/x.md", "errors/sub/x.md", "index.yml"],
+)  # fmt: skip
 def test_only_lessons_are_read(tmp_path, file):
     known(tmp_path / "k").write_pattern(PATTERN.model_copy(update={"title": "x"}))
     (tmp_path / "a.md").write_text("secret")

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.analysis.agent_specs import (
     BUILT_IN,
@@ -15,25 +16,9 @@ from nightwatch_core.analysis.agent_specs import (
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import READING, Agents, AgentSpec, BrokenAgent
 
-TEXT = """---
-name: go-services
-description: For Go.
-languages: [go, rust]
-model: some-model
-effort: high
-thinking_budget: 8000
-max_iterations: 12
-max_tokens: 20000
-tools: [read_file, blame]
-examples:
-  - One.
-  - |
-    Two
-    lines.
----
+TABLES = tables_of(__file__)
 
-Find the cause.
-"""
+TEXT = TABLES["text"]
 
 
 def spec_from(text, name):
@@ -70,30 +55,7 @@ def test_empty_values_are_defaults_and_no_tools_are_none():
     assert spec_from("---\ntools: []\n---\nx", "a").tools == ()
 
 
-@pytest.mark.parametrize(
-    ("front", "said"),
-    [
-        ("temprature: 1", "temprature: it is not known, only name, description"),
-        ("tools: [read_file, bash]", "tools: it has to be one of 'read_file', 'search_code'"),
-        ("tools: [{a: b}]", "tools: "),
-        ("tools: read_file", "tools: it has to be a list, one"),
-        ("effort: [low]", "effort: "),
-        ("languages: Ruby", "languages: it has to be a list, one"),
-        ("languages:\n- go\n- Ruby", "languages: "),
-        ("thinking_budget: 10", "thinking_budget: it has to be at least 1024"),
-        ("max_iterations: 0", "max_iterations: it has to be at least 1"),
-        ("max_iterations: true", "max_iterations: "),
-        ("max_tokens: many", "max_tokens: it has to be a whole number"),
-        ("model: 4", "model: it has to be a text"),
-        ("examples: One.", "examples: it has to be a list, one"),
-        ("examples:\n- a\n-", "examples: it has to be a text"),
-        ("extends: x", "extends: it leads back to itself"),
-        ("model: x\nname: [x", "line 4: "),
-        ("model: x\nmodel: y", "line 3: key 'model' comes twice"),
-        ("- a", "front matter: a mapping is needed"),
-        ("tools: &a [blame]", "line 2: anchors"),
-    ],
-)
+@pytest.mark.parametrize(("front", "said"), TABLES["a_wrong_file_is_named_with_its_key"])
 def test_a_wrong_file_is_named_with_its_key(front, said):
     with pytest.raises(StopTheNight) as raised:
         spec_from(f"---\n{front}\n---\nprompt", "x")
@@ -108,17 +70,7 @@ def test_a_prompt_is_needed_and_bounded(body):
 
 # bases
 
-FAMILY = {
-    "base": "---\nmodel: m\neffort: low\ntools: [blame]\n"
-    "languages: [go]\nexamples: [E]\n---\nBase.",
-    "child": "---\nextends: base\neffort: high\ndescription: D\n---\nChild.\n",
-    "grandchild": "---\nextends: child\nexamples: [F, G]\n---\n",
-    "lost": "---\nextends: nobody\nlanguages: [php]\n---\nx",
-    "one": "---\nextends: two\n---\nx",
-    "two": "---\nmodel: m\nextends: one\n---\nx",
-    "odd": "---\nmodel: m\nmood: sunny\n---\nx",
-    "under-odd": "---\nlanguages: [perl]\nextends: odd\n---\nx",
-}
+FAMILY = TABLES["family"]
 
 
 def test_a_base_gives_its_prompt_first_and_what_is_not_said():
@@ -149,7 +101,7 @@ def test_a_base_that_does_not_work_is_named(name, said, languages):
     with pytest.raises(BrokenFile) as raised:
         inherited(name, FAMILY.get)
     assert str(raised.value).startswith(said)
-    assert raised.value.languages == languages
+    assert raised.value.languages == tuple(languages)
 
 
 # a shelf, and the choice

@@ -2,11 +2,14 @@
 
 import pytest
 from small_repo import SmallRepo, case, frame
+from tables import tables_of
 from twins.reading import MemoryLibraries
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.models.code import Library
 from nightwatch_core.models.conversation import ToolCall
+
+TABLES = tables_of(__file__)
 
 CASE = case("KeyError", "'a'", frame("app/a.py", 3, "total"))
 OLD = Library(ecosystem="python", package="requests", version="2.28.0")
@@ -60,16 +63,7 @@ def test_a_package_alone_lists_its_files():
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [
-        ("flask/app.py", "Not available: flask (python)"),
-        ("requests/gone.py", "It has no file requests/gone.py"),
-        ("requests/session.py", "Near matches: requests/sessions.py"),
-        ("app/a.py", "is in the repository: use read_file"),
-        ("../../etc/passwd", "Give a frame's path"),
-        ("site-packages/../x.py", "Give a frame's path"),
-        ("a\nb", "Give a frame's path"),
-        ("x" * 900, "Give a frame's path"),
-    ],
+    [*TABLES["what_cannot_be_read_is_refused_with_a_way_on"], ("x" * 900, "Give a frame's path")],
 )
 def test_what_cannot_be_read_is_refused_with_a_way_on(place, said):
     result = read(place)

@@ -2,11 +2,14 @@
 
 import pytest
 from small_repo import SmallRepo, case, frame
+from tables import tables_of
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.tool_context import near_matches
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.conversation import ToolCall
+
+TABLES = tables_of(__file__)
 
 FILES = {
     "app/order.py": "class Order:\n    def total(self):\n        return 1\n",
@@ -146,19 +149,7 @@ def test_a_search_that_is_too_large_is_the_models_to_narrow():
 
 # Tests of read_symbol: every place that defines a name, the likeliest one whole.
 
-SYMBOL_FILES = {
-    "app/order.py": (
-        "class Order:\n    @cached\n    def total(self):\n        return 1\n\n"
-        "    def tax(self):\n        return 2\n"
-    ),
-    "app/cart.py": "class Cart:\n    def total(self):\n        return 3\n",
-    "billing/rates.rb": (
-        "module Billing\n  class Rate\n    def total?\n      true\n    end\n  end\nend\n"
-    ),
-    "tests/test_order.py": "def total():\n    return 4\n",
-    "store/server.go": "package store\n\nfunc (s *Server) Handle() error {\n\treturn nil\n}\n",
-    "web/pay.ts": "export const charge = (card) => {\n  return card;\n};\n",
-}
+SYMBOL_FILES = TABLES["symbol_files"]
 SYMBOL_CASE = case("KeyError", "'a'", frame("app/cart.py", 3, "total"))
 
 
@@ -220,30 +211,12 @@ def test_what_nobody_defines_is_said():
 
 # Names that were meant: by the first rule that knows one, our own files before libraries'.
 
-PATHS = (
-    "app/models/order.rb",
-    "app/models/order_item.rb",
-    "app/services/invoice_builder.rb",
-    "lib/order.rb",
-    "node_modules/order/cart.ts",
-    "web/cart/index.ts",
-    "web/checkout.tsx",
-)
+PATHS = TABLES["paths"]
 
 
-@pytest.mark.parametrize(
-    ("path", "first"),
-    [
-        ("srv/shop/app/models/order.rb", ("app/models/order.rb", "lib/order.rb")),
-        ("app/services/InvoiceBuilder.rb", ("app/services/invoice_builder.rb",)),
-        ("app/Models/Order-Item.rb", ("app/models/order_item.rb",)),
-        ("web/checkout.ts", ("web/checkout.tsx",)),
-        ("web/cart.ts", ("node_modules/order/cart.ts",)),
-        ("app/models/ordre.rb", ("app/models/order.rb", "lib/order.rb")),
-    ],
-)
+@pytest.mark.parametrize(("path", "first"), TABLES["what_was_meant"])
 def test_what_was_meant(path, first):
-    assert near_matches(path, PATHS)[: len(first)] == first
+    assert near_matches(path, PATHS)[: len(first)] == tuple(first)
 
 
 @pytest.mark.parametrize("path", ["", "x", "zzz/qqq.py", "/" * 50, "a" * 5_000, "\u202e", "."])

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from small_repo import SmallRepo, case, frame
+from tables import tables_of
 from twins.reading import MemoryLibraries
 
 from nightwatch_core.adapters.claude.request import tool_params
@@ -12,6 +13,8 @@ from nightwatch_core.errors import TryLater
 from nightwatch_core.models.conversation import TOOLS, LinesRead, ToolCall
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.text.plain_text import estimated_tokens
+
+TABLES = tables_of(__file__)
 
 FILES = {
     "app/order.py": "class Order:\n    def total(self):\n        return 1\n",
@@ -114,22 +117,7 @@ def test_what_stands_above_is_named_once():
 
 
 @pytest.mark.parametrize(
-    ("path", "said", "missing"),
-    [
-        ("srv/app/order.py", "Near matches: app/order.py, lib/order.py, app/orders.py.", True),
-        ("app", "is a folder: use list_directory", False),
-        ("logo.png", "is not text", False),
-        ("zzz", "Use find_files or search_code", True),
-        ("/etc/passwd", "must not begin with /: paths start at the root", True),
-        ("/srv/shop/app/order.py", "Near matches: app/order.py, lib/order.py", True),
-        (
-            "app\\order.py",
-            "must have / between folders, not a backslash. Near matches: app/o",
-            True,
-        ),
-        ("app/\u202eorder.py", "characters that cannot be seen", True),
-        ("", "must name a file", True),
-    ],
+    ("path", "said", "missing"), TABLES["what_cannot_be_read_is_refused_with_a_way_on"]
 )
 def test_what_cannot_be_read_is_refused_with_a_way_on(path, said, missing):
     result = run("read_file", path=path)
@@ -142,23 +130,7 @@ def test_what_cannot_be_read_is_refused_with_a_way_on(path, said, missing):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
-    [
-        ("read_file", {}, "Argument path: Field required"),
-        ("read_file", {"path": "app/order.py", "start": 9}, "has 3 lines; ask for start"),
-        ("read_file", {"path": "app/order.py", "start": 1.5}, "Input should be a valid integer"),
-        ("read_file", {"file": "app/order.py"}, "no argument 'file'; read_file takes path, start"),
-        ("search_code", {"query": "a\nb"}, "one line of visible text"),
-        ("search_code", {"queries": [1]}, "Argument queries: Input should be a valid string"),
-        ("search_code", {"query": "x", "path": "ap"}, "There is no folder ap"),
-        ("find_files", {"name": ""}, "a part of its name"),
-        ("list_directory", {"path": "app/order.py"}, "use read_file"),
-        ("list_directory", {"path": "ap"}, "Near matches: app."),
-        ("get_error_traces", {"number": 2}, "There are 1 traces; ask for number <= 1"),
-        ("blame", {"path": "app/order.py", "line": 4}, "has 3 lines; ask for a line up to 3"),
-        ("blame", {"path": "app/order.py", "line": 2}, "go on without blame"),
-        ("rm", {"path": "/"}, "There is no tool 'rm'. Use one of read_file,"),
-    ],
+    ("name", "arguments", "said"), TABLES["wrong_calls_are_refused_with_a_way_on"]
 )
 def test_wrong_calls_are_refused_with_a_way_on(name, arguments, said):
     result = run(name, **arguments)

@@ -1,6 +1,7 @@
 """Definitions of what is called near the failing lines: which, from where, at what cost."""
 
 import pytest
+from tables import tables_of
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.candidate_symbols import (
@@ -18,6 +19,8 @@ from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import Preview
 from nightwatch_core.traces.placing import PathIndex
+
+TABLES = tables_of(__file__)
 
 
 def case(*places: tuple[str, int]) -> Case:
@@ -76,45 +79,15 @@ def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
 
 @pytest.mark.parametrize(
     ("files", "place"),
-    [
-        (RUBY, ("app/merging.rb", 2)),
-        (
-            {
-                "hc/api/transports.py": "from hc.api.models import pick\n\nx = pick(1)\n",
-                "hc/api/models.py": "import os\n\n\ndef pick(n):\n    return n\n",
-            },
-            ("hc/api/models.py", 4),
-        ),
-        (
-            {
-                "src/main/java/a/b/Cart.java": "import static a.c.Sums.net;\n\nint x = net(1);\n",
-                "src/main/java/a/c/Sums.java": "class Sums {\n  public static int net(int n) {\n",
-            },
-            ("src/main/java/a/c/Sums.java", 2),
-        ),
-        (
-            {
-                "src/jobs/a.js": "const { opens } = require('../dates');\nlet d;\nd = opens(p);\n",
-                "src/dates.js": "'use strict';\nfunction opens(p) {\n  return p[0];\n}\n",
-            },
-            ("src/dates.js", 2),
-        ),
-        (
-            {
-                "app/jobs/feed_job.rb": "def perform\n\n  x = Shop::Dates.opening(1)\nend\n",
-                "app/models/shop/dates.rb": "def self.opening(n)\n  n\nend\n",
-            },
-            ("app/models/shop/dates.rb", 1),
-        ),
-    ],
+    [*TABLES["definitions_are_found_in_several_languages"], (RUBY, ("app/merging.rb", 2))],
 )
 def test_definitions_are_found_in_several_languages(
     files: dict[str, str], place: tuple[str, int]
 ) -> None:
     failing = next(iter(files)), 3
-    assert starts(found(files, failing)) == [place]
+    assert starts(found(files, failing)) == [tuple(place)]
     if files is not RUBY:  # nothing there says in which file
-        assert starts(found(files, failing, searched=False)) == [place]
+        assert starts(found(files, failing, searched=False)) == [tuple(place)]
 
 
 def test_what_was_shown_is_not_shown_again() -> None:
@@ -238,21 +211,6 @@ TREE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("shop/http/cookies.py", ("tests/test_http_cookies.py", "tests/test_cookies.py",
-                                  "tests/test_downloadermiddleware_cookies.py")),
-        ("app/models/order.rb", ("spec/models/order_spec.rb", "spec/models/order_item_spec.rb")),
-        ("src/pay/dates.ts", ("src/pay/__tests__/dates.test.ts", "src/pay/dates.spec.tsx")),
-        ("src/main/java/a/Cart.java", ("src/test/java/a/CartTest.java",
-                                       "src/test/java/a/CartLineTest.java")),
-        ("pay/dates.go", ("pay/dates_test.go",)),
-        ("app/Models/Order.php", ("tests/Feature/OrderTest.php",)),
-        ("Shop/Cart.cs", ("Shop.Tests/CartTests.cs",)),
-        ("tests/test_cookies.py", ()),
-        ("", ()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "expected"), TABLES["tests_are_found_by_the_words_of_names"])
 def test_tests_are_found_by_the_words_of_names(path: str, expected: tuple[str, ...]) -> None:
-    assert files_testing(path, TREE) == expected
+    assert files_testing(path, TREE) == tuple(expected)

@@ -3,11 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.candidate_symbols import names_in_message
 from nightwatch_core.code.suspects import candidates
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
+
+TABLES = tables_of(__file__)
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)
@@ -65,22 +68,6 @@ def case_saying(message: str, error_class: str = "E") -> Case:
     return Case(leader=group)
 
 
-@pytest.mark.parametrize(
-    ("error_class", "message", "expected"),
-    [
-        ("IntegrityError", "NOT NULL constraint failed: shop_cart.total_net", ("total_net",)),
-        ("KeyError", "'unit_price'", ("unit_price",)),
-        ("AttributeError", "'Console' object has no attribute 'port'", ("port", "Console")),
-        ("TypeError", "f() got an unexpected keyword argument 'dry_run'", ("dry_run",)),
-        (
-            "PG::UniqueViolation",
-            'duplicate key value violates unique constraint "index_users_on_email"',
-            ("index_users_on_email",),
-        ),
-        ("NoMethodError", "undefined method 'city' for nil", ()),
-        ("TypeError", "Cannot read properties of undefined (reading 'captureId')", ()),
-        ("ValueError", "it broke", ()),
-    ],
-)
+@pytest.mark.parametrize(("error_class", "message", "expected"), TABLES["names_of_messages"])
 def test_names_of_messages(error_class: str, message: str, expected: tuple[str, ...]) -> None:
-    assert names_in_message(case_saying(message, error_class)) == expected
+    assert names_in_message(case_saying(message, error_class)) == tuple(expected)

@@ -4,9 +4,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.capabilities import new_capabilities, new_capability
 from nightwatch_core.models.proposals import FileChange
+
+TABLES = tables_of(__file__)
 
 HOSTILE = tomllib.loads(Path(__file__).with_name("disguised_changes.toml").read_text("utf-8"))
 NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
@@ -16,23 +19,7 @@ def gain(text, before="", path="shop/cart.py"):
     return new_capability(FileChange(path=path, text=text), before)
 
 
-@pytest.mark.parametrize(
-    ("text", "power"),
-    [
-        ("requests.post('x', data=d)", NETWORK),
-        ("Net::HTTP.post(uri, body)", NETWORK),
-        ("await fetch(address, {method: 'POST'})", NETWORK),
-        ("curl_exec($c)", NETWORK),
-        ("subprocess.run(['id'])", PROCESS),
-        ("require('child_process').execSync('id')", PROCESS),
-        ("eval(text)", PROCESS),
-        ("getattr(__builtins__, 'ev' + 'al')(text)", PROCESS),
-        ("pickle.loads(blob)", PROCESS),
-        ("os.environ['A']", ENVIRONMENT),
-        ("process.env.A", ENVIRONMENT),
-        ("open('/proc/self/environ')", ENVIRONMENT),
-    ],
-)
+@pytest.mark.parametrize(("text", "power"), TABLES["a_new_power_is_named"])
 def test_a_new_power_is_named(text, power):
     assert power in gain(text)
     assert gain(f"{text}  # as before", text) == ""
@@ -94,17 +81,6 @@ def test_no_disguise_hides_a_power(path):
     assert [row for row, text in rows.items() if not gain(text, before, path)] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("a.py", "re.compile('a+'); x = getattr(cart, 'total'); from os import path"),
-        ("a.py", "name = 'first' + 'last'; log.info('a' + 'b')"),
-        ("a.rb", 'cart.send(:total)\n# `system`\nraise "no `eval` here"; Process.clock_gettime'),
-        ("a.ts", "import('./cart'); require('./cart'); vm.total = `${a} b`; new Map(); x.env"),
-        ("a.java", 'map.getOrDefault(k, 0); System.getProperty("line.separator"); list.get(0)'),
-        ("a.php", "$next($request); include 'a.php'; $cart->env('a');\n// `id`\n"),
-        ("a.go", "w.Header().Set(http.CanonicalHeaderKey(k), v); reflect.TypeOf(x); http.Header{}"),
-    ],
-)
+@pytest.mark.parametrize(("path", "text"), TABLES["what_looks_like_a_disguise_is_ordinary"])
 def test_what_looks_like_a_disguise_is_ordinary(path, text):
     assert gain(text, path=path) == ""

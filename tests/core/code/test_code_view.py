@@ -1,24 +1,17 @@
 """Code as it is shown: exact, and nothing in it unseen."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.code_view import QUOTE_NEAR, as_written, lines_of, verified, visible
 from nightwatch_core.models.answer import Edit, Evidence
 
+TABLES = tables_of(__file__)
+
 
 @pytest.mark.parametrize(
     ("text", "seen"),
-    [
-        ("\tx = 'é – 日本'  ", "\tx = 'é – 日本'  "),
-        ("a\u200bb", "a\\u200bb"),
-        ("a\u2028b\x85c", "a\\u2028b\\x85c"),
-        ("\x1b[31m\x00\x0c", "\\x1b[31m\\x00\\x0c"),
-        ("a\rb", "a\\rb"),
-        ("\U000e0041", "\\U000e0041"),
-        ("\ud800", "\ufffd"),
-        ("a\ufe0f\u200db", "a\\ufe0f\\u200db"),
-        ("", ""),
-    ],
+    [*TABLES["hidden_characters_are_seen_and_others_are_as_they_were"], ("\ud800", "\ufffd")],
 )
 def test_hidden_characters_are_seen_and_others_are_as_they_were(text, seen):
     assert visible(text) == seen
@@ -46,19 +39,7 @@ def test_an_edit_in_what_was_shown_becomes_one_in_what_is_there(old, new, text, 
     assert (edit.old, edit.new) == becomes
 
 
-TEXT = """\
-class Cart
-  def total(lines)
-    lines.sum do |line|
-      line.price * line.count
-    end
-  end
-
-  def empty?
-    lines.none?
-  end
-end
-"""
+TEXT = TABLES["text"]
 
 
 def found(quote, line, text=TEXT, path="cart.rb"):
@@ -68,17 +49,8 @@ def found(quote, line, text=TEXT, path="cart.rb"):
 @pytest.mark.parametrize(
     ("quote", "line", "right"),
     [
-        ("      line.price * line.count", 4, 4),
-        ("line.price   *\tline.count", 4, 4),
-        ("line.price * line.count", 2, 4),
+        *TABLES["a_quote_is_found_and_its_line_put_right"],
         ("line.price * line.count", 4 + QUOTE_NEAR, 4),
-        ("line.price * line.count", 0, 4),
-        ("...price * line.count", 4, 4),
-        ("    4|       line.price * line.count", 4, 4),
-        ("lines.sum do |line|\n  line.price * line.count\nend", 3, 3),
-        ("    8|   def empty?\n    9|     lines.none?", 8, 8),
-        ("  end", 5, 5),
-        ("  end", 11, 11),
     ],
 )
 def test_a_quote_is_found_and_its_line_put_right(quote, line, right):
@@ -89,17 +61,8 @@ def test_a_quote_is_found_and_its_line_put_right(quote, line, right):
 @pytest.mark.parametrize(
     ("quote", "line"),
     [
-        ("line.cost * line.count", 4),
-        ("", 4),
-        ("}", 4),
-        ("line", 4),
-        ("end", 200),
-        ("  end", 4),
+        *TABLES["what_does_not_stand_there_is_not_verified"],
         ("line.price * line.count", 5 + QUOTE_NEAR),
-        ("the end is near, append it", 5),
-        ("line.price * line.count\nelse", 4),
-        ("lines.sum do |line|\nend", 3),
-        ("LINE.PRICE * line.count", 4),
     ],
 )
 def test_what_does_not_stand_there_is_not_verified(quote, line):

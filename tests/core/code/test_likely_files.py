@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_repo import frame
+from tables import tables_of
 
 from nightwatch_core.code.likely_files import (
     IN_MESSAGE,
@@ -17,6 +18,8 @@ from nightwatch_core.code.likely_files import (
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.placing import PathIndex
+
+TABLES = tables_of(__file__)
 
 INDEX = PathIndex(
     (
@@ -126,42 +129,7 @@ def test_frames_that_only_check_report_or_carry_come_later():
         assert ranked(helper, caller)[0] == "app/basket.py", helper.path
 
 
-EXAMPLES = (
-    (
-        "Rails controller",
-        "Controller/admin/orders/update",
-        "app/controllers/admin/orders_controller.rb",
-    ),
-    (
-        "Rails controller",
-        "Admin::OrdersController#update",
-        "app/controllers/admin/orders_controller.rb",
-    ),
-    ("Ruby class", "OtherTransaction/SidekiqJob/Foo::BarJob/perform", "app/jobs/foo/bar_job.rb"),
-    ("Ruby class", "Sidekiq/ImportWorker", "app/workers/import_worker.rb"),
-    ("Python module", "shop.views.orders:detail", "shop/views/orders.py"),
-    ("Python module", "WebTransaction/Function/shop.views:detail", "shop/views.py"),
-    ("Next.js route", "GET /api/orders/:id", "pages/api/orders/[id].ts"),
-    ("Next.js route", "GET /api/orders", "app/api/orders/route.ts"),
-    ("class", "SpringController/OrderController/show", "OrderController.java"),
-    (
-        "PHP class",
-        "App\\Http\\Controllers\\OrderController@show",
-        "Http/Controllers/OrderController.php",
-    ),
-    ("Express or Nest route", "WebTransaction/Expressjs/GET//orders/:id", "routes/orders.js"),
-    ("Express or Nest route", "GET /order-items", "controllers/orderItems.js"),
-    ("controller by its noun", "GET /orders/{id}", "OrderController.java"),
-    ("Python view by its noun", "/orders/<int:id>", "orders/views.py"),
-    ("Go handler by its noun", "GET /orders/{id}", "handlers/orders.go"),
-    ("Rails model", "Controller/order_statuses/index", "app/models/order_status.rb"),
-    ("model by its noun", "GET /orders", "Models/Order.php"),
-    ("Python models", "shop.views:detail", "shop/models.py"),
-    ("Rails view", "Controller/admin/orders/show", "app/views/admin/orders/show.html.erb"),
-    ("Rails view", "OrderMailer#welcome", "app/views/order_mailer/welcome.text.erb"),
-    ("service by its noun", "SpringController/OrderController/show", "OrderService.java"),
-    ("Rails helper", "Controller/orders/show", "app/helpers/orders_helper.rb"),
-)
+EXAMPLES = TABLES["examples"]
 
 
 @pytest.mark.parametrize(("what", "transaction", "path"), EXAMPLES)

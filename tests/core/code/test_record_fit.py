@@ -2,52 +2,15 @@
 
 import pytest
 from analysis_shapes import COMMIT, case, tree
+from tables import tables_of
 
 from nightwatch_core.code.record_fit import MISFIT, misfit
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 
-PYTHON = '''\
-"""A cart."""
+TABLES = tables_of(__file__)
 
-from shop.money import price
-
-
-class Cart:
-    # what is in it
-    def __init__(self, lines):
-        self.lines = lines
-
-    def total(self, customer):
-        factor = customer.discount.factor
-        if not customer:
-            return 0
-        return sum(price(one) for one in self.lines) * customer.factor
-
-    def count(self):
-        return len(self.lines)
-
-
-def load(key):
-    return Cart(key)
-'''
-RUBY = """\
-class Cart < ApplicationRecord
-  def total
-    sum = 0
-    owner = account.owner
-    owner.touch
-    owner.charge(sum)
-  end
-
-  def self.build
-    new.tally
-  end
-
-  def tally
-    lines.sum
-  end
-end
-"""
+PYTHON = TABLES["python"]
+RUBY = TABLES["ruby"]
 ERB = "<h1>Hello</h1>\n<div>\n  <% if\n  @user.alert %>\n</div>\n"
 JS = """\
 export const price = (line) => line.product.price;

@@ -1,36 +1,13 @@
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.languages import PARSED_FILE
 from nightwatch_core.code.syntax import complaint
 
-SOUND = {
-    "a.py": "def f(x: int) -> int:\n    return x\n",
-    "a.rb": "class A\n  def b\n    @c ||= 1\n  end\nend\n",
-    "a.js": "export const f = async (x) => { await g?.(x ?? 1); };\n",
-    "a.ts": "interface A { b?: string }\nconst f = <T,>(x: T): T => x;\n",
-    "a.tsx": "const A = (p: { x: number }) => <b>{p.x}</b>;\n",
-    "A.java": "class A { int b() { return 1; } }\n",
-    "a.go": "package a\n\nfunc B() error { return nil }\n",
-    "a.php": "<?php\nclass A { public function b(): ?int { return 1; } }\n",
-    "A.cs": "public class A { public int? B { get; set; } }\n",
-    "a.json": '{"a": [1, null]}\n',
-    "a.yml": "a:\n  - b: 1\n",
-    "a.toml": "[a]\nb = 1\n",
-}
-BROKEN = {
-    "a.py": ("def f(:\n", "line 1"),
-    "a.rb": ("class A\n  def b\n    1\n  end\n", "line"),
-    "a.js": ("const f = (x => {\n", "line"),
-    "a.ts": ("x = 1;\ny = 2;\ninterface A { b?: }\n", "line 3"),
-    "a.tsx": ("const A = <b>{</b>;\n", "line"),
-    "A.java": ("class A { int b() { return 1; }\n", "line"),
-    "a.go": ("package a\n\nfunc B( error {}\n", "line 3"),
-    "a.php": ("<?php\nclass A { function b( { } }\n", "line 2"),
-    "A.cs": ("public class A { public int B { get; }\n", "line"),
-    "a.json": ('{"a": }', "line 1"),
-    "a.yml": ("a: [1\nb: 2\n", "line 2"),
-    "a.toml": ("a = \n", "line 1"),
-}
+TABLES = tables_of(__file__)
+
+SOUND = TABLES["sound"]
+BROKEN = TABLES["broken"]
 
 
 @pytest.mark.parametrize("path", SOUND)

@@ -1,52 +1,16 @@
 """Where failing values come from, in every language with a grammar."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.syntax import STATEMENT_LINES
 from nightwatch_core.code.value_flow import FLOW_STEPS, Step, value_flow
 
-PYTHON = """\
-LIMIT = 3
+TABLES = tables_of(__file__)
 
-class A(B):
-    def start(self):
-        self.port = listen(self.host)
-
-    def stop(self, rows, way):
-        with opened(way) as file:
-            for row in self.rows:
-                value = row.tag
-        if (found := look(value)) and LIMIT:
-            other = 1
-            found.go(
-                value,
-                file, self.port,
-            )
-"""
-RUBY = """\
-class A < B
-  def f(xs)
-    @x = load(y)
-    xs.each do |a|
-      b = a.c
-      b.foo(@x)
-    end
-  end
-end
-"""
-TYPESCRIPT = """\
-class A extends B {
-  f(x: X, xs: X[]) {
-    const { a, b } = g(x);
-    for (const y of xs) {
-      this.z = y;
-    }
-    return xs.map((q) => {
-      return q.c + a.d + this.z;
-    });
-  }
-}
-"""
+PYTHON = TABLES["python"]
+RUBY = TABLES["ruby"]
+TYPESCRIPT = TABLES["typescript"]
 GO = """\
 package p
 
@@ -58,28 +22,8 @@ func (s *S) f(xs []X) {
 	}
 }
 """
-PHP = """\
-<?php
-class A extends B {
-  function f($xs) {
-    foreach ($xs as $k => $x) {
-      $this->a = $x->b();
-    }
-    $this->a->foo();
-  }
-}
-"""
-C_SHARP = """\
-class A : B {
-  void F() {
-    var a = G(x);
-    foreach (var y in xs) {
-      this.z = y;
-      y.Foo(a, this.z);
-    }
-  }
-}
-"""
+PHP = TABLES["php"]
+C_SHARP = TABLES["c_sharp"]
 
 
 @pytest.mark.parametrize(

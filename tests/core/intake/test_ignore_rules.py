@@ -172,15 +172,8 @@ def test_a_bad_rule_is_left_out_with_its_line(row):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("ignore: wp-login\n", "line 1: a list of rules is needed"),
-        ("text\n", "line 1: a list of rules is needed"),
-        ("\nrules:\n- pattern: a\n", "line 2: 'rules' is unknown, only 'ignore'"),
-        ("ignore: []\nignore:\n- pattern: a\n", "line 2: 'ignore' comes twice"),
-        ("ignore:\n- pattern: a\n  match: [\n", "line 4: "),
-        ("ignore:\n- &a {pattern: x}\n- *a\n", "line 2: anchors and aliases are refused"),
-        ("ignore:\n- !!python/name:os.system {pattern: x}\n", "line 2: tags are refused"),
+        *TABLES["a_broken_file_gives_no_rules_and_a_complaint"],
         ("ignore: " + "[" * 5_000, "line 1: nested deeper than 20"),
-        ("a\x00b", "special characters"),
         ("x" * (limits.IGNORE_FILE + 1), "longer than"),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from analysis_shapes import COMMIT, FILES, FIX, allowance, analysis, asks
 from scripted_sandbox import ScriptedSandbox, unittest_run
+from tables import tables_of
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -17,6 +18,8 @@ from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Repro
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import corrected, mended
+
+TABLES = tables_of(__file__)
 
 TEST = "def test_total():\n    assert total([Line(3)]) == 3\n"
 TREE = {**FILES, "tests/test_cart.py": TEST, ".github/workflows/ci.yml": "on: push\n"}
@@ -110,19 +113,10 @@ def test_one_that_fails_again_leaves_the_first_result_with_the_attempt():
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        ({"path": "tests/test_cart.py", "old": "assert total([Line(3)]) == 3", "new": "pass"},
-         "weakens a test"),
-        ({"path": "tests/test_cart.py", "action": "delete"}, "does not say why"),
-        ({"path": ".github/workflows/ci.yml", "old": "push", "new": "[]"}, "dot folder"),
+        *TABLES["what_may_not_be_proposed_is_not_run"],
         ({"path": "shop/cart.py", "old": FIX.old, "new": FIX.new}, "the same as before"),
-        ({"path": "shop/cart.py", "old": "return sum(", "new": "return sum(("}, "parse"),
-        ({"path": "shop/pay.py", "old": "gateway", "new": "bank"}, "it was not read"),
-        ({"path": "../x.py", "action": "create", "new": "x"}, "no file of the repository"),
-        ({"path": "shop/cart.py", "old": "    return sum(", "new": "    import os\n"
-          "    os.system('id')\n    return sum("}, "processes"),
-        ({"path": "shop/cart.py", "old": "line.price", "new": "'<email-482913>'"}, "a mask"),
     ],
-)  # fmt: skip
+)
 def test_what_may_not_be_proposed_is_not_run(edit, why):
     read = asks(("read_file", {"path": "tests/test_cart.py"}))
     came, ran, _ = correct(read, answer(edit))

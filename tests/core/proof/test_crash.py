@@ -4,11 +4,14 @@ import json
 
 import pytest
 from proof_worlds import case_of
+from tables import tables_of
 
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Frame
 from nightwatch_core.proof.crash import Raised, crash_of, least_places, printed_and_raised, unlike
 from nightwatch_core.proof.reproduction import Candidate, refused
+
+TABLES = tables_of(__file__)
 
 FILES = {
     "shop/cart.py": "def average(x):\n    return x / 0\n\n\ndef shown(x):\n    return average(x)\n",
@@ -96,17 +99,7 @@ def test_no_own_frame_is_no_crash_that_a_test_could_raise():
 
 
 MARK = "a" * 24
-RECORD = {
-    "id": "1-1",
-    "class": "KeyError",
-    "message": "'a'",
-    "frames": [
-        ["/work/shop/cart.py", 2, "total"],
-        ["/usr/lib/x.py", 3, "x"],
-        ["/work/<string>", 1, "x"],
-    ],
-    "locals": [[0, "cart", "{}"], [1, "hidden", "1"], [9, "far", "1"], "odd"],
-}
+RECORD = TABLES["record"]
 
 
 def written(*rows):
@@ -128,17 +121,7 @@ def test_what_is_printed_before_the_mark_is_never_evidence():
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "import sys\nsys.settrace(None)\n",
-        "exec('raise KeyError')\n",
-        "error.stack = 'at total'\n",
-        "raise_it.__code__ = other.__code__\n",
-        "TracePoint.trace(:raise)\n",
-        "x = 1\n" * 300,
-        "",
-        "assert mail == '<email-482913>'\n",
-    ],
+    "text", [*TABLES["a_test_that_could_bend_what_is_seen_is_not_run"], "x = 1\n" * 300]
 )
 def test_a_test_that_could_bend_what_is_seen_is_not_run(text):
     assert refused(Candidate("tests/test_new.py", text), ("tests/test_old.py",))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from scripted_sandbox import ScriptedSandbox, unittest_run
+from tables import tables_of
 from twins.reading import MemoryCode
 
 from nightwatch_core.models.code import Commit
@@ -11,6 +12,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.kits import describe_project, kit_for, reading_of
 from nightwatch_core.proof.requirements import names_of, requirements
+
+TABLES = tables_of(__file__)
 
 
 def kit(changed, files, **options):
@@ -37,17 +40,7 @@ def test_python_checks_are_those_that_are_set_up():
     assert names == ["syntax", "imports", "syntax", "lint", "types"]
 
 
-@pytest.mark.parametrize(
-    ("package", "names"),
-    [
-        ({"devDependencies": {"jest": "1"}}, ["jest"]),
-        ({"devDependencies": {"vitest": "1"}}, ["vitest"]),
-        ({"scripts": {"test": "mocha spec"}}, ["mocha"]),
-        ({"scripts": {"test": "node --test"}}, ["node --test"]),
-        ({}, ["node --test"]),
-        ("broken", ["node --test"]),
-    ],
-)
+@pytest.mark.parametrize(("package", "names"), TABLES["javascript_is_tested_as_package_json_says"])
 def test_javascript_is_tested_as_package_json_says(package, names):
     files = {"package.json": json.dumps(package), "src/a.js": "", "test/a.test.js": ""}
     assert runners("src/a.js", files) == names
@@ -72,19 +65,7 @@ def test_ruby_is_tested_by_rspec_or_minitest():
     assert kit("lib/a.rb", plain).preparation is None
 
 
-DECLARED = {
-    "requirements.txt": "Django==5.1 --hash=sha256:0 \\\n --hash=s:1\n-e .[full]\n-r x/y.txt\n",
-    "x/y.txt": "attrs  # why\n--index-url https://u:p@example.com\n-r ../requirements.txt\n",
-    "pyproject.toml": """
-        [project]
-        dependencies = ["anyio>=3"]
-        optional-dependencies = {full = ["jinja2"], docs = ["mkdocs"], test = ["trio"]}
-        [dependency-groups]
-        dev = ["pytest", {include-group = "x"}]
-        [tool.poetry.group.test.dependencies]
-        faker = "^1.2"
-        """,
-}
+DECLARED = TABLES["declared"]
 
 
 def test_a_python_project_s_needs_are_read_wherever_they_are_declared():

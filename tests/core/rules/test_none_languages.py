@@ -2,6 +2,9 @@
 
 import pytest
 from marked_code import answered
+from tables import tables_of
+
+TABLES = tables_of(__file__)
 
 RUBY = "undefined method `name' for nil:NilClass"
 PHP = "Call to a member function name() on null"
@@ -9,63 +12,7 @@ JS = "Cannot read properties of undefined (reading 'name')"
 NET = "Object reference not set to an instance of an object."
 
 
-@pytest.mark.parametrize(
-    ("language", "path", "message", "code", "told"),
-    [
-        ("ruby", "a.rb", RUBY, "def f(xs)\n  xs.map(&:name) «f»\nend\n", "what is nil in a.rb:2"),
-        ("ruby", "a.rb", RUBY, "def f(a)\n  a.name + @b.name «f»\nend\n", "what is nil in a.rb:2"),
-        (
-            "ruby", "a.rb", RUBY,
-            "class X\n  def f(h)\n    u = user(h)\n    u.name «f»\n  end\n\n  def user(id)\n"
-            "    return if id.blank?\n    User.find(id)\n  end\nend\n",
-            "It is what `user(h)` returned in a.rb:3",
-        ),
-        (
-            "ruby", "a.rb", "undefined method `[]' for nil:NilClass",
-            "def f(h)\n  x = h.dig(:a)\n  x[:c] «f»\nend\n", "what `h.dig(:a)` returned in a.rb:2",
-        ),
-        (
-            "javascript", "a.js", JS,
-            "const load = (id) => {\n  fetch(id);\n};\nfunction f(a) {\n  const u = load(a);\n"
-            "  return u.name; «f»\n}\n",
-            "It is what `load(a)` returned in a.js:5",
-        ),
-        (
-            "javascript", "a.js", JS.replace("undefined", "null"),
-            "function f(a) {\n  const u = a.find(x => x.id === 1);\n  return u.name; «f»\n}\n",
-            "`u` is null in a.js:3. It is what `a.find(x => x.id === 1)` returned in a.js:2",
-        ),
-        (
-            "javascript", "a.js", JS.replace("undefined", "null"),
-            "async function f(a) {\n  const user = await load(a);\n  return user.name; «f»\n}\n",
-            "It is what `await load(a)` returned in a.js:2",
-        ),
-        (
-            "java", "A.java", 'Cannot invoke "a.Order.total()" because "order" is null',
-            "class A {\n  int f(String id) {\n    Order order = repo.get(id);\n"
-            "    return order.total(); «f»\n  }\n}\n",
-            "It is what `repo.get(id)` returned in A.java:3, and no line",
-        ),
-        (
-            "java", "A.java",
-            'Cannot invoke "a.Order.total()" because the return value of "a.A.find(int)" is null',
-            "class A {\n  int f() {\n    return find(1).total(); «f»\n  }\n}\n",
-            "Cause unknown: why `a.A.find(int)` is null in A.java:3.",
-        ),
-        (
-            "csharp", "A.cs", NET,
-            "class A {\n  int F(B b) {\n    var o = b.Find(1);\n    L.W(o.Total); «f»\n  }\n}\n",
-            "Cause unknown: what is null in A.cs:4.",
-        ),
-        (
-            "php", "a.php", PHP,
-            "<?php\nclass X {\n  function f($id) {\n    $u = $this->load($id);\n"
-            "    return $u->name(); «f»\n  }\n  private function load($id) {\n    if (!$id) {\n"
-            "      return null;\n    }\n    return new U();\n  }\n}\n",
-            "It is what `$this->load($id)` returned in a.php:4",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "path", "message", "code", "told"), TABLES["other_languages"])
 def test_other_languages(language, path, message, code, told):
     error = {"ruby": "NoMethodError", "java": "java.lang.NullPointerException"}
     error |= {"csharp": "System.NullReferenceException", "php": "Error"}
@@ -76,17 +23,7 @@ def test_other_languages(language, path, message, code, told):
     assert told in answer.root_cause
 
 
-GUARDED = """class A {
-  void F(L log, List<I> all) {
-    var item = all.FirstOrDefault(x);
-    if (item is null)
-    {
-      log.Warn("gone {Id}", item.Id); «f»
-      return;
-    }
-  }
-}
-"""
+GUARDED = TABLES["guarded"]
 
 
 def test_what_the_code_itself_found_to_be_null():

@@ -2,8 +2,11 @@
 
 import pytest
 from small_repo import case, explained, frame, mended
+from tables import tables_of
 
 from nightwatch_core.rules.findings import means_something_else
+
+TABLES = tables_of(__file__)
 
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
 
@@ -60,16 +63,7 @@ VAT = "vat() got an unexpected keyword argument 'rate'"
 
 
 @pytest.mark.parametrize(
-    ("signature", "fix"),
-    [
-        ("amount, quota", True),
-        ("amount, quota=19", True),
-        ("amount, *, quota=19", True),
-        ("amount, *more, quota=19", True),
-        ("amount, quota=19, country='LU'", False),
-        ("amount", False),
-        ("amount, cents=0", False),
-    ],
+    ("signature", "fix"), TABLES["a_keyword_can_only_mean_the_one_parameter_that_is_left"]
 )
 def test_a_keyword_can_only_mean_the_one_parameter_that_is_left(signature, fix):
     files = {

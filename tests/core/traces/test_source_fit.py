@@ -11,18 +11,7 @@ from nightwatch_core.traces.placing import fitted, lines_of, with_fits
 
 TABLES = tables_of(__file__)
 
-TEXT = """\
-class Cart:
-    def total(self):
-        if self.empty:
-            return 0
-        return sum(one.price for one in self.lines)
-
-    def count(self):
-        if self.empty:
-            return 0
-        return len(self.lines)
-"""
+TEXT = TABLES["text"]
 
 
 def fit(line, code="", before=(), after=(), text=TEXT):
