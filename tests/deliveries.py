@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from git_repositories import Change, git
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
@@ -37,16 +38,8 @@ ISSUE = OpenIssue(
 FIXED = "def total\n  0\nend\n"
 
 
-class StoppedClock:
-    def now(self) -> datetime:
-        return NOW
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
 def delivery(shop: Path, night: str = "2026-11-21-aa") -> LocalDelivery:
-    return LocalDelivery(shop.parent / "nights", night, Checkout(shop), StoppedClock())
+    return LocalDelivery(shop.parent / "nights", night, Checkout(shop), MemoryClock(NOW))
 
 
 def pull(shop: Path, *changes: FileChange, **more: object) -> DraftPull:

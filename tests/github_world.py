@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from git_repositories import Change, git, repository, tag
+import deliveries
+from git_repositories import repository, tag
 from pydantic import SecretStr
 from services.github import GitHub
 from services.github_app import pem
@@ -20,22 +21,11 @@ from nightwatch_core.text.markers import marker
 
 NIGHT = "2026-11-21-aa"
 OURS = {"labels": ["nightwatch"], "by": "the-token"}  # of an item, as the stand-in takes it
-FIXED = "def total\n  0\nend\n"
+FIXED = deliveries.FIXED
+_FIRST, _SHOP = deliveries.HISTORY
 HISTORY = (
-    Change("First", {"old.rb": "1\n"}),
-    Change(
-        "Shop",
-        {
-            "app/total.rb": "def total\n  nil\nend\n",
-            "app/b c.rb": "b\n",
-            "app/models/order.rb": "class Order\nend\n",
-            "bin/run": "#!/bin/sh\nrun\n",
-            "latin.rb": b"caf\xe9\n",
-            "passwd": "/etc/passwd",
-            "lib/vendored": "1" * 40,
-        },
-        {"bin/run": "100755", "passwd": "120000", "lib/vendored": "160000"},
-    ),
+    _FIRST,
+    _SHOP._replace(files={**_SHOP.files, "app/models/order.rb": "class Order\nend\n"}),
 )
 
 
@@ -105,16 +95,5 @@ def reopen(number: int, key: str = "news-key-1") -> Reopen:
 
 
 def pull(server: GitHub, *changes: FileChange, **more: object) -> DraftPull:
-    fields: dict[str, object] = {
-        "key": "pull-key-1",
-        "fingerprint": "v1:aa",
-        "branch": "nightwatch/0123456789ab",
-        "base": "main",
-        "title": "Count an empty basket as 0",
-        "body": f"{marker('v1:aa', 'pull-key-1', NIGHT)}\n\nBecause.\n",
-        "commit_message": "Count an empty basket as 0\n\nRefs #1",
-        "changes": changes or (FileChange(path="app/total.rb", text=FIXED),),
-        "commit": git(server.git.folder, "rev-parse", "main"),
-        "labels": ("nightwatch",),
-    }
-    return DraftPull.model_validate(fields | more)
+    body = f"{marker('v1:aa', 'pull-key-1', NIGHT)}\n\nBecause.\n"
+    return deliveries.pull(server.git.folder, *changes, **{"body": body, **more})

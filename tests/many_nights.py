@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import github_world
+import night_world
 from git_repositories import Change, git, repository
 from plain_nights import PlainNights
 from services import github_people
@@ -34,18 +35,16 @@ from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ErrorGroup, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text import frontmatter
-from nightwatch_core.text.fingerprints import fingerprint
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
 from tasks.wiring import with_default_ports
 
 FILES = {
-    "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",
-    "shop/pay.py": "def pay(card):\n    return gateway.charge(card)\n",
+    **night_world.FILES,
     "shop/tax.py": "def rate(country):\n    return RATES[country]\n",
     "shop/view.py": "def show(basket):\n    return total(basket.all_lines)\n",
 }
@@ -102,18 +101,8 @@ class Fused:
 
 def group_of(transaction: str, occurrences: int, last: datetime) -> ErrorGroup:
     """An error of the shop."""
-    error_class = ERRORS[transaction][0]
-    return ErrorGroup(
-        fingerprint=fingerprint("shop", error_class, transaction, "it broke"),
-        source="memory",
-        app="shop",
-        error_class=error_class,
-        transaction=transaction,
-        message="it broke",
-        occurrences=occurrences,
-        first_seen=last - DAY,
-        last_seen=last,
-    )
+    group = night_world.group(ERRORS[transaction][0], transaction, occurrences)
+    return group.model_copy(update={"first_seen": last - DAY, "last_seen": last})
 
 
 NAMES = {group_of(error, 1, datetime.now(UTC)).fingerprint: error for error in ERRORS}
@@ -123,10 +112,8 @@ CAUSES = {name: ERRORS[transaction][2] for name, transaction in NAMES.items()}
 def trace_of(transaction: str) -> Trace:
     """Its trace, with one frame in line 2 of the file that fails."""
     error_class, path, _ = ERRORS[transaction]
-    name = FILES[path].partition("(")[0].removeprefix("def ")
-    frame = Frame(path=f"/srv/{path}", line=2, function=name, in_app=True)
-    link = ExceptionLink(error_class=error_class, message="it broke", frames=(frame,))
-    return Trace(language="python", links=(link,), raw=f"File {path}, line 2")
+    function = FILES[path].partition("(")[0].removeprefix("def ")
+    return night_world.trace(error_class, path, function)
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """Briefings for proofs over trees that are given as texts, and a scripted model."""
 
+from twins.reading import MemoryClock, MemoryCode
+
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
@@ -9,22 +11,6 @@ from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.placing import PathIndex, map_frames
-
-
-class Tree:
-    def __init__(self, files, commit):
-        self.files, self.commit = files, commit
-
-    def paths(self):
-        return tuple(sorted(self.files))
-
-    def read_file(self, path):
-        return self.files.get(path)
-
-
-class Clock:
-    def monotonic(self):
-        return 0.0
 
 
 class Asked:
@@ -55,7 +41,7 @@ def case_of(files, trace):
 
 
 def briefing_of(files, trace, fix, sandbox, cache, model, commit, **more):
-    tree = Tree(files, commit)
+    tree = MemoryCode(files, commit)
     analysis = Analysis(
         case=case_of(files, trace), title="t", root_cause="nobody thought of it",
         confidence="high", fix=fix, read=tuple(files),
@@ -73,5 +59,5 @@ def briefing_of(files, trace, fix, sandbox, cache, model, commit, **more):
     }
     return ProofBriefing(
         draft=draft, analysis=analysis, shown=given["base"], sandbox=sandbox, cache=cache,
-        clock=Clock(), model=model, fence="3fa9", **given,
+        clock=MemoryClock(), model=model, fence="3fa9", **given,
     )  # fmt: skip

@@ -2,61 +2,24 @@
 
 from datetime import UTC, datetime
 
-from twins.reading import MemoryCode, between, logged, shown
+from twins.reading import MemoryCode
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    Commit,
-    CommitDiff,
-    FolderEntry,
-    LoggedCommit,
-    SearchHit,
-)
+from nightwatch_core.models.code import Blame, ChangedFile, Commit, CommitDiff, LoggedCommit
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.engine import next_turn
 
 
-class SmallRepo:
-    """A CodeReader over a dict; `written`: (path, line) to (sha, day), perhaps the old text."""
+class SmallRepo(MemoryCode):
+    """A MemoryCode; `written`: (path, line) to (sha, day), perhaps the old text."""
 
     def __init__(self, files, written=None, commits=()):
-        self.files = files
-        self.commits = commits
+        super().__init__(files, Commit(repository="shop/shop", sha="c" * 40), commits=commits)
         self.written = written or {}
-        self.commit = Commit(repository="shop/shop", sha="c" * 40)
-
-    def paths(self):
-        return tuple(sorted(self.files))
-
-    def read_file(self, path):
-        return self.files.get(path)
-
-    def search(self, query, path="", limit=50):
-        hits = [
-            SearchHit(path=name, line=number, text=text)
-            for name in self.paths()
-            if not path or name == path or name.startswith(path + "/")
-            for number, text in enumerate((self.files[name] or "").split("\n"), start=1)
-            if query in text
-        ]
-        return tuple(hits[:limit])
-
-    def list_directory(self, path=""):
-        start = f"{path}/" if path else ""
-        rest = sorted({name[len(start) :] for name in self.files if name.startswith(start)})
-        names = {name.split("/")[0]: "/" in name for name in rest}
-        return tuple(
-            FolderEntry(name=name, kind="folder")
-            if folder
-            else FolderEntry(name=name, kind="file", size=len(self.files[start + name] or ""))
-            for name, folder in names.items()
-        )
 
     def blame(self, path, start, end=None):
         rows = (self.files.get(path) or "").split("\n")
@@ -71,7 +34,7 @@ class SmallRepo:
         return Blame(sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1])
 
     def show_commit(self, sha, path=""):
-        return shown(self.commits, sha, path) or self._replacing(sha, path)
+        return super().show_commit(sha, path) or self._replacing(sha, path)
 
     def _replacing(self, sha, path):
         """The commit of `written` lines that stand in the place of others, where that is told."""
@@ -86,15 +49,6 @@ class SmallRepo:
         commit = LoggedCommit(sha=sha, at=at, subject="Change")
         file = ChangedFile(path=path, added=1, removed=1, diff=diff)
         return CommitDiff(commit=commit, files=(file,), changed=1) if diff else None
-
-    def history(self, path="", text="", limit=20):
-        return logged(self.commits, path, text)[:limit]
-
-    def compare(self, old_sha, new_sha, path=""):
-        return MemoryCode(commits=self.commits).compare(old_sha, new_sha, path)
-
-    def paths_changed(self, old_sha, new_sha):
-        return between(self.commits, old_sha, new_sha)
 
 
 def frame(path, line, function="", in_app=True, code=""):

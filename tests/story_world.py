@@ -4,6 +4,7 @@ import json
 
 from analysis_shapes import COMMIT, allowance, analysis
 from scripted_sandbox import ScriptedSandbox, unittest_run
+from tables import tables_of
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
 from nightwatch_core.code.edits import apply, fix_digest
@@ -14,63 +15,13 @@ from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 
-CASES = "import unittest\nfrom shop.{0} import {1}\n\n\nclass {2}(unittest.TestCase):\n"
-TREE = {
-    "requirements.txt": "",
-    "shop/__init__.py": "",
-    "shop/money.py": "def parse(text):\n    return float(text)\n",
-    "shop/cart.py": "def total(lines):\n    return sum(line['price'] for line in lines)\n",
-    "shop/receipt.py": (
-        "from shop.cart import total\n\n\n"
-        "def receipt(lines):\n    return 'Total ' + str(total(lines))\n"
-    ),
-    "tests/__init__.py": "",
-    "tests/test_cart.py": (
-        CASES.format("cart", "total", "Cart")
-        + "    def test_numbers(self):\n"
-        + "        self.assertEqual(total([{'price': 2.5}, {'price': 1}]), 3.5)\n"
-    ),
-    ".github/workflows/ci.yml": "on: push\n",
-}
-PARSED = "    return float(str(text).replace(',', '.'))\n"
-MONEY_TEST = (
-    CASES.format("money", "parse", "Money")
-    + "    def test_comma(self):\n        self.assertEqual(parse('2,50'), 2.5)\n"
-)
-RECEIPT_TEST = (
-    CASES.format("receipt", "receipt", "Receipt")
-    + "    def test_comma(self):\n"
-    + "        self.assertEqual(receipt([{'price': '2,50'}]), 'Total 2.50')\n"
-)
-
 
 def edit(path, old="", new="", action="edit"):
     return {"path": path, "action": action, "old": old, "new": new}
 
 
-MADE = {  # what the model answers to each step
-    1: (
-        edit("shop/money.py", "    return float(text)\n", PARSED),
-        edit("tests/test_money.py", new=MONEY_TEST, action="create"),
-    ),
-    2: (
-        edit("shop/cart.py", "def total", "from shop.money import parse\n\n\ndef total"),
-        edit("shop/cart.py", "line['price'] for", "parse(line['price']) for"),
-    ),
-    3: (
-        edit("shop/receipt.py", "str(total(lines))", "format(total(lines), '.2f')"),
-        edit("tests/test_receipt.py", new=RECEIPT_TEST, action="create"),
-    ),
-}
+TREE, MADE, PLANNED = tables_of(__file__).values()
 FIX = tuple(Edit(**item) for number in (1, 2, 3) for item in MADE[number][:2])
-PLANNED = (
-    {"title": "Read prices with a comma", "task": "parse takes '2,50'.",
-     "files": ["shop/money.py", "tests/test_money.py"]},
-    {"title": "Add prices up as numbers", "task": "total parses each price.",
-     "files": ["shop/cart.py"]},
-    {"title": "Print two digits", "task": "receipt prints cents.",
-     "files": ["shop/receipt.py", "tests/test_receipt.py"]},
-)  # fmt: skip
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 
 

@@ -4,7 +4,6 @@
 """
 
 import importlib
-import os
 import pkgutil
 import re
 import shlex
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from bundles.golden_bundles import clean_environment
 from pydantic_core import PydanticUndefined
 
 from flows.commands.app import VERBS, app
@@ -359,15 +359,7 @@ def excerpt() -> list[str]:
 @pytest.mark.slow
 @pytest.mark.needs("sandbox")
 def test_the_excerpt_is_what_the_sample_night_prints(tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "COLUMNS": "100",
-        "NIGHTWATCH_STATE": str(tmp_path / "state"),
-        "PREFECT_HOME": str(tmp_path / "prefect"),
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-    }
-    environment.pop("PREFECT_API_URL", None)
+    environment = {**clean_environment(tmp_path), "COLUMNS": "100"}
     done = subprocess.run(
         [sys.executable, str(ROOT / "flows/nightly.py")],
         env=environment,

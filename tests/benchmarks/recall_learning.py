@@ -200,14 +200,6 @@ def _mean(block: Sequence[float]) -> float:
     return block[1] / block[2]
 
 
-def read(curve: Curve, share: float) -> float:
-    """Relevance on a curve."""
-    for (low, before), (high, after) in zip(curve, curve[1:], strict=False):
-        if share <= high:
-            return before + (after - before) * (share - low) / ((high - low) or 1.0)
-    return curve[-1][1]
-
-
 def summary(ranks: Sequence[int | None]) -> str:
     """Return recall@1, 3 and 5 and the mean reciprocal rank."""
     count = len(ranks) or 1
@@ -230,12 +222,10 @@ def main() -> None:
     everything = [*data[JIRA], *data[DEFECTS]]
     asked = [*everything, *small[JIRA], *small[DEFECTS], *(q for b in bare.values() for q in b)]
     ranks: dict[str, list[int | None]] = defaultdict(list)
-    told: list[tuple[float, bool, float]] = []
     projects = sorted({query.project for query in data[JIRA]})
     halves = sorted({query.project for query in data[DEFECTS]})
     for left_out in (*((item,) for item in projects), tuple(halves[::2]), tuple(halves[1::2])):
         weights = learned([item for item in everything if item.project not in left_out])
-        curve = isotonic(pairs((item for item in asked if item.project not in left_out), weights))
         for name, found in data.items():
             unseen = [item for item in found if item.project in left_out]
             ranks[f"{name} loo"] += [first_relative(q, weights, earlier=False) for q in unseen]
@@ -243,38 +233,12 @@ def main() -> None:
             if older:
                 found_at = [first_relative(q, weights, earlier=True) for q in older]
                 ranks[f"{name} prior"] += found_at
-        unseen = [item for item in asked if item.project in left_out]
-        told += [(read(curve, share), yes, much) for share, yes, much in pairs(unseen, weights)]
         print(left_out[0], [round(weight, 3) for weight in weights], flush=True)
     for name, places in ranks.items():
         print("left out:", name, summary(places))
-    _reliability(told)
     weights = learned(everything)
     print("weights and age =", [round(weight, 3) for weight in weights])
     print("calibration =", isotonic(pairs(asked, weights)))
-
-
-def _reliability(told: Sequence[tuple[float, bool, float]]) -> None:
-    def much(some: Iterable[tuple[float, bool, float]]) -> float:
-        return sum(item[2] for item in some)
-
-    every, right = much(told), [item for item in told if item[1]]
-    base = much(right) / every
-    brier = sum(weight * (said - yes) ** 2 for said, yes, weight in told) / every
-    print(f"left out: relevance, Brier {brier:.3f} ({base * (1 - base):.3f} for always {base:.2f})")
-    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
-        some = [item for item in told if low <= item[0] < high]
-        if some:
-            said = sum(item[0] * item[2] for item in some) / much(some)
-            was = much(item for item in some if item[1]) / much(some)
-            print(f"  said {low:.1f} to {high:.1f}: {said:.2f}, was {was:.2f} (n={len(some)})")
-    for threshold in (0.2, 0.3, 0.5):
-        shown = [item for item in told if item[0] >= threshold]
-        good = much(item for item in shown if item[1])
-        print(
-            f"  from {threshold}: {good / (much(shown) or 1):.2f} of the shown are relatives, "
-            f"{good / (much(right) or 1):.2f} of the relatives are shown"
-        )
 
 
 if __name__ == "__main__":

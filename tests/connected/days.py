@@ -130,7 +130,7 @@ class Days(World):
         """What `nightwatch scoreboard --json` says."""
         command = [str(Path(sys.executable).parent / "nightwatch"), "scoreboard", "--json"]
         done = subprocess.run(
-            command, env=self.environment(self.state), cwd=self.folder, capture_output=True,
+            command, env=self.environment(), cwd=self.folder, capture_output=True,
             text=True, check=True, timeout=120,
         )  # fmt: skip
         found: dict[str, Any] = json.loads(done.stdout)

@@ -60,7 +60,7 @@ class FaultyWorld(World):
         self.now = NOW
         super().__enter__()
         self._stack = ExitStack()
-        self.elsewhere = self._stack.enter_context(Elsewhere([]))
+        self.elsewhere = self._stack.enter_context(Elsewhere())
         stands_for = {name: getattr(self, name).url for name in SERVICES}
         self.proxies = {
             name: self._stack.enter_context(FaultyService(name, url, self.elsewhere.url))
@@ -72,9 +72,9 @@ class FaultyWorld(World):
         self._stack.close()
         super().__exit__()
 
-    def environment(self, state: Path) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         at = {name: proxy.url for name, proxy in self.proxies.items()}
-        return super().environment(state) | {
+        return super().environment() | {
             "NEW_RELIC_API_URL": at["newrelic"],
             "GITHUB_API_URL": at["github"],
             "SLACK_API_URL": at["slack"],
@@ -90,7 +90,7 @@ class FaultyWorld(World):
         said, code = io.StringIO(), -1
         results = {PREFECT_RESULTS_LOCAL_STORAGE_PATH: self.state / "results"}
         with (
-            _environment(self.environment(self.state)),
+            _environment(self.environment()),
             temporary_settings(QUIET | results),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),

@@ -49,7 +49,7 @@ def prefect_server(folder: Path, more: Mapping[str, str] = NOTHING) -> Iterator[
         )  # fmt: skip
     try:
         end = time.monotonic() + STARTING
-        while not _answers(f"{address}/health"):
+        while not answers(f"{address}/health"):
             assert server.poll() is None, (folder / "server.log").read_text()
             assert time.monotonic() < end, "Prefect's server did not start"
             time.sleep(0.2)
@@ -67,7 +67,8 @@ def free_port() -> int:
         return port
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
+    """Tell whether anybody answers there."""
     try:
         with urllib.request.urlopen(address, timeout=2):
             return True

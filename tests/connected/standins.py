@@ -49,11 +49,6 @@ class TodaysGitHub(GitHub):
         super().__init__(folder, **more)
         self._bell = bell
 
-    def __enter__(self) -> "TodaysGitHub":
-        super().__enter__()
-        self._server.handle_error = lambda *_: None  # type: ignore[method-assign] # kill -9
-        return self
-
     def _now(self) -> str:
         return moment(datetime.now(UTC) + timedelta(seconds=self.app.ahead))
 
@@ -97,10 +92,6 @@ class TodaysGitHub(GitHub):
 
 class HeardSlack(Slack):
     """A Slack whose new messages ring the bell; editing one twice does no harm."""
-
-    def __enter__(self) -> "HeardSlack":
-        super().__enter__()
-        return self
 
     def __init__(self, bell: Bell, **more: Any) -> None:
         super().__init__(**more)

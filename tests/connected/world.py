@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+from bundles.golden_bundles import clean_environment
 from connected import mind, shop
 from connected.standins import Bell, Effect, HeardSlack, TodaysGitHub
 from connected.story import a_github, a_newrelic
@@ -34,7 +35,6 @@ from services.anthropic import Anthropic
 from nightwatch_core.text.markers import read_marker
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")
 MODEL = "claude-opus-5-5"
 PATIENCE = 900.0  # seconds a night may take before it is given up
 OFTEN = 0.002  # seconds between two looks
@@ -62,6 +62,17 @@ class Night:
             receipt["reason"] for receipt in receipts if receipt["status"] in ("refused", "unknown")
         ]
         return "\n".join((*self.report.get("degraded", ()), *refused))
+
+
+def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    """What a report says of an error."""
+    found: dict[str, Any]
+    (found,) = (
+        analysis
+        for analysis in report["analyses"]
+        if analysis["case"]["leader"]["message"] == error.message
+    )
+    return found
 
 
 class World:
@@ -95,9 +106,8 @@ class World:
 
     # Nights.
 
-    def environment(self, state: Path) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """The variables of a night; nothing of whoever runs the tests."""
-        clean = {name: v for name, v in os.environ.items() if not name.startswith(OURS)}
         ours = {
             "NEW_RELIC_API_KEY": nerdgraph.KEY,
             "NEW_RELIC_ACCOUNT_ID": str(nerdgraph.ACCOUNT),
@@ -111,14 +121,13 @@ class World:
             "SLACK_API_URL": self.slack.url,
             "ANTHROPIC_API_KEY": self.claude.key,
             "ANTHROPIC_BASE_URL": self.claude.url,
-            "NIGHTWATCH_STATE": str(state),
-            "NIGHTWATCH_KNOWLEDGE_DIR": str(state / "knowledge"),
-            "PREFECT_HOME": str(self.folder / "prefect"),
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "DO_NOT_TRACK": "1",
             "TZ": _noon(self.now),
         }
-        return clean | ours | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
+        return (
+            clean_environment(self.folder)
+            | ours
+            | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
+        )
 
     def night(
         self,
@@ -170,7 +179,7 @@ class World:
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, *self.program, *flags],
-            env={**self.environment(self.state), **variables},
+            env={**self.environment(), **variables},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

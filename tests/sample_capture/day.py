@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from random import Random
+from typing import Any
+
+import yaml
 
 SEED = 1117
 SINCE = datetime(2026, 11, 17, 4, tzinfo=UTC)
@@ -18,6 +22,12 @@ STAFF = "tok-901"
 REGULARS = range(1, 81)  # live in a zone, bought what is still sold
 LOYAL = range(81, 101)  # bought something that has been withdrawn since
 REMOTE = range(101, 113)  # live where no depot delivers
+PEOPLE = {
+    "loyal": LOYAL,
+    "remote": REMOTE,
+    "pays_well": range(1, 81, 2),
+    "pays_with_challenge": range(4, 81, 4),
+}
 WITHDRAWN = (14, 27, 41)
 
 
@@ -26,12 +36,14 @@ def _hours(weights: Mapping[int, int]) -> tuple[int, ...]:
 
 
 SHOP = (2, 1, 0, 0, 1, 3, 6, 9, 11, 12, 11, 10, 9, 8, 8, 9, 12, 15, 16, 14, 10, 7, 4, 3)
-OFFICE = _hours({7: 2, 8: 4, 9: 5, 10: 4, 11: 3, 12: 1, 13: 4, 14: 4, 15: 3})
-ROUND_THE_CLOCK = (1,) * 24
-CARRIER_SLOW = _hours({9: 1, 10: 6, 11: 9, 12: 2, 16: 1, 17: 5, 18: 3})
-CARRIER_RESETS = _hours({10: 1, 11: 3, 18: 2, 22: 1})
-CARRIER_MAINTENANCE = _hours({5: 4, 20: 5})
-IMPORTS_RUN_LONG = _hours({6: 1, 7: 3})
+HOURS = {
+    "office": _hours({7: 2, 8: 4, 9: 5, 10: 4, 11: 3, 12: 1, 13: 4, 14: 4, 15: 3}),
+    "round_the_clock": (1,) * 24,
+    "carrier_slow": _hours({9: 1, 10: 6, 11: 9, 12: 2, 16: 1, 17: 5, 18: 3}),
+    "carrier_resets": _hours({10: 1, 11: 3, 18: 2, 22: 1}),
+    "carrier_maintenance": _hours({5: 4, 20: 5}),
+    "imports_run_long": _hours({6: 1, 7: 3}),
+}
 
 
 @dataclass(frozen=True)
@@ -111,50 +123,15 @@ def _shopping(step: Step, product: str) -> Step:
     )
 
 
-PAYS_WELL = range(1, 81, 2)
-PAYS_WITH_CHALLENGE = range(4, 81, 4)
-WITH_CARD = {"card": "{card}"}
-GIFT = {"product": "{product}"}
-VOUCHER = {**GIFT, "voucher": "advent10"}
-FEED_TEXT = "sku;name;price;stock\nSKR-1;Skrei;{price};20\n"
+def _traffic(row: dict[str, Any]) -> Traffic:
+    named = {"people": PEOPLE, "hours": HOURS}
+    return Traffic(
+        **{key: named[key][value] if key in named else value for key, value in row.items()}
+    )
 
-TRAFFIC = (
-    Traffic(110, "GET", "/"),
-    Traffic(40, "GET", "/products/{product}"),
-    Traffic(50, "GET", "/orders/{first}"),
-    Traffic(20, "GET", "/account/history"),
-    Traffic(40, "GET", "/checkout/quote"),
-    Traffic(20, "GET", "/api/quotes", fields={"postcode": "20459"}),
-    Traffic(25, "GET", "/checkout/gift", fields=GIFT),
-    Traffic(20, "POST", "/account/slot", fields={"day": "2026-11-19", "slot": "noon"}),
-    Traffic(34, "POST", "/checkout/pay", PAYS_WELL, WITH_CARD, shops_first=True),
-    Traffic(14, "POST", "/api/orders", PAYS_WELL, WITH_CARD, shops_first=True),
-    Traffic(52, "POST", "/orders/{first}/again"),
-    Traffic(29, "POST", "/api/orders/{first}/again"),
-    Traffic(17, "GET", "/checkout/gift", fields=VOUCHER),
-    Traffic(11, "GET", "/api/gifts", fields=VOUCHER),
-    Traffic(9, "POST", "/account/slot", fields={"day": "2026-11-19", "slot": "morning"}),
-    Traffic(46, "GET", "/checkout/quote", REMOTE),
-    Traffic(27, "GET", "/api/quotes", REMOTE, {"postcode": "{postcode}"}),
-    Traffic(31, "POST", "/checkout/pay", PAYS_WITH_CHALLENGE, WITH_CARD, shops_first=True),
-    Traffic(12, "POST", "/api/orders", PAYS_WITH_CHALLENGE, WITH_CARD, shops_first=True),
-    Traffic(38, "GET", "/orders/{second}", LOYAL),
-    Traffic(16, "GET", "/account/history", LOYAL),
-    Traffic(22, "GET", "/products/{withdrawn}", token=""),
-    Traffic(14, "POST", "/orders/{chilled}/label", hours=OFFICE, token=STAFF),
-    Traffic(4, "POST", "/admin/feeds/preview", fields={"": FEED_TEXT}, hours=OFFICE, token=STAFF),
-    Traffic(44, "GET", "/checkout/quote", hours=CARRIER_SLOW, carrier="slow"),
-    Traffic(14, "GET", "/checkout/quote", hours=CARRIER_RESETS, carrier="reset"),
-    Traffic(9, "GET", "/checkout/quote", hours=CARRIER_MAINTENANCE, carrier="maintenance"),
-    Traffic(
-        *(13, "POST", "/checkout/pay", PAYS_WELL, WITH_CARD),
-        hours=IMPORTS_RUN_LONG,
-        locked=True,
-        shops_first=True,
-    ),
-    Traffic(37, "GET", "/wp-login.php", hours=ROUND_THE_CLOCK, token=""),
-    Traffic(16, "GET", "/.env", hours=ROUND_THE_CLOCK, token=""),
-)
+
+_ROWS = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
+TRAFFIC = tuple(map(_traffic, _ROWS))
 
 
 def _jobs(random: Random) -> Iterator[Step]:

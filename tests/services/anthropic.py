@@ -12,13 +12,13 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from services import anthropic_batches, anthropic_context, anthropic_mind, anthropic_models
 from services.anthropic_billing import Bills, Cache, digest, unmarked
 from services.anthropic_context import tokens
 from services.anthropic_rules import Refused, bad, check
 from services.anthropic_stream import BROKEN, SSE_ERRORS, Stream, ended
+from services.serving import Quiet, Served
 
 ANSWERS = {  # faults that are an answer: status, type, words, details
     "400": (400, "invalid_request_error", "messages: something is wrong", {}),
@@ -43,8 +43,8 @@ ANSWERS = {  # faults that are an answer: status, type, words, details
     "too long": (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", {}),
 }  # fmt: skip
 BREAKS = {
-    *BROKEN, *SSE_ERRORS, "slow", "502", "redirect", "no json", "no events", "drop", "news",
-    "news in blocks", *anthropic_batches.FAULTS,
+    *BROKEN, *SSE_ERRORS, "slow", "502", "redirect", "no json", "no events", "drop",
+    *anthropic_batches.FAULTS,
 }  # fmt: skip
 STOPS = {"refusal", "max_tokens", "pause_turn", "model_context_window_exceeded", "no summary"}
 
@@ -67,7 +67,7 @@ class _Fault:
 
 
 @dataclass
-class Anthropic:
+class Anthropic(Served):
     """`compatible` is a server of somebody else: no Models API, no thinking, no formats."""
 
     key: str = "sk-ant-test-0123456789"
@@ -84,18 +84,16 @@ class Anthropic:
         self.batches = anthropic_batches.Batches(self)
         self.closing = threading.Event()
 
-    def __enter__(self):
-        handler = type("Handler", (_Handler,), {"service": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
     def __exit__(self, *_):
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__()
+
+    @property
+    def url(self):
+        return self.root
+
+    def _handler(self):
+        return type("Handler", (_Handler,), {"service": self})
 
     def fail(self, kind, times=1, after=0, path="/v1/messages", **said):
         """Fail the next `times` requests below `path`, but for the first `after` of them.
@@ -140,7 +138,7 @@ class Anthropic:
             number = self._number
         shown, edits = anthropic_context.shown(body)
         if edit := anthropic_context.due(shown):
-            content, reason, usage = self._summarised(shown, edit, stop)
+            content, reason, usage = self._summarised(shown, stop)
             if not edit.get("pause_after_compaction"):
                 raise bad("this stand-in summarises only with pause_after_compaction")
         else:
@@ -171,12 +169,12 @@ class Anthropic:
             thoughts = [{"type": "thinking", "thinking": "", "signature": signature}]
         content = [*thoughts, *content]
         with self._lock:
-            usage = self._usage(shown, content)
+            usage = self._cache.usage(shown, max(tokens(content), 1))
         if thoughts:
             usage["output_tokens_details"] = {"thinking_tokens": tokens(thoughts)}
         return content, reason, usage
 
-    def _summarised(self, shown, edit, stop):
+    def _summarised(self, shown, stop):
         """A turn that is only a summary; what it took is left out of the totals."""
         text = None if stop == "no summary" else anthropic_mind.summary(shown)
         with self._lock:
@@ -216,16 +214,8 @@ class Anthropic:
                 raise bad(f"messages.{number}: `thinking` blocks and all others in an assistant "
                           "turn must remain as they were in the original response")  # fmt: skip
 
-    def _usage(self, body, content):
-        return self._cache.usage(body, max(tokens(content), 1))
 
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class _Handler(Quiet):
     def do_GET(self):  # noqa: N802 - the library's name
         self._answer({})
 

@@ -89,17 +89,13 @@ def shown(body):
     """The body as the model is shown it, and the edits that were applied."""
     body, applied = {**body, "messages": _since_summary(body["messages"])}, []
     for edit in body.get("context_management", {}).get("edits", ()):
-        if edit["type"] == THINKING:
-            messages, cleared, turns = _without_thinking(body["messages"], edit["keep"])
-            told = {"cleared_thinking_turns": turns}
-        elif edit["type"] == RESULTS and tokens(body) > edit["trigger"]["value"]:
-            messages, cleared, uses = _without_results(body["messages"], edit)
-            told = {"cleared_tool_uses": uses}
-        else:
+        if edit["type"] != RESULTS or tokens(body) <= edit["trigger"]["value"]:
             continue
+        messages, cleared, uses = _without_results(body["messages"], edit)
         if cleared:
             body = {**body, "messages": messages}
-            applied.append({"type": edit["type"], "cleared_input_tokens": cleared, **told})
+            told = {"cleared_input_tokens": cleared, "cleared_tool_uses": uses}
+            applied.append({"type": RESULTS, **told})
     return body, applied
 
 
@@ -126,20 +122,6 @@ def _since_summary(messages):
             kept = [{"role": "assistant", "content": rest}] if rest else []
             return [summary, *kept, *messages[number + 1 :]]
     return messages
-
-
-def _without_thinking(messages, keep):
-    turns = [n for n, one in enumerate(messages) if one["role"] == "assistant"]
-    old = set() if keep == "all" else set(turns[: -keep["value"]])
-    kept, cleared, count = [], 0, 0
-    for number, message in enumerate(messages):
-        thoughts = [b for b in message["content"] if number in old and b["type"] == "thinking"]
-        if thoughts:
-            rest = [block for block in message["content"] if block["type"] != "thinking"]
-            message, count = {**message, "content": rest}, count + 1
-            cleared += tokens(thoughts)
-        kept.append(message)
-    return kept, cleared, count
 
 
 def _without_results(messages, edit):

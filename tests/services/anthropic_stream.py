@@ -13,12 +13,6 @@ SSE_ERRORS = {  # errors in a stream that began with status 200
     "sse key": "authentication_error",
     "sse unknown": "something_new_error",
 }
-_NEWS = {  # what a later version of the service may say
-    "news": [{"type": "something_new", "index": 0, "data": {}}, {"type": "ping", "more": 1}],
-    "news in blocks": [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "new_delta", "new": "x"}}
-    ],
-}
 
 
 class Stream:
@@ -37,8 +31,6 @@ class Stream:
         events = list(_events(self._message))
         if self._fault == "no events":
             events = []
-        if self._fault in ("news", "news in blocks"):
-            events[3:3] = _NEWS[self._fault]
         if self._fault in BROKEN or self._fault.startswith("sse "):
             events = events[: len(events) - 3]  # before the stop reason
         bill = None

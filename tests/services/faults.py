@@ -17,13 +17,16 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+import yaml
+from services.serving import Quiet, Served
 
 HELD = 60.0  # seconds that a silent service keeps a connection, unless its client leaves
 A_LONG_TIME = "1000000000"  # seconds
@@ -33,35 +36,9 @@ PAGE = {"Content-Type": "text/html"}
 _PER_HOP = ("connection", "transfer-encoding", "content-length", "keep-alive")
 
 # What each service says with an error, by what it is.
-WORDS: Mapping[str, Mapping[str, Any]] = {
-    "newrelic": {
-        "429": {"errors": [{"message": "Too many requests"}]},
-        "401": {"errors": [{"message": "Invalid API key",
-                            "extensions": {"error_code": "BAD_API_KEY"}}]},
-        "403": {"errors": [{"message": "Forbidden"}]},
-        "errors": {"data": None, "errors": [{"message": "Server error",
-                                             "extensions": {"errorClass": "SERVER_ERROR"}}]},
-    },
-    "github": {
-        "429": {"message": "You have exceeded a secondary rate limit"},
-        "401": {"message": "Bad credentials"},
-        "403": {"message": "Resource not accessible by personal access token"},
-        "errors": {"message": "Something went wrong while executing your query",
-                   "errors": [{"message": "Something went wrong while executing your query"}]},
-    },
-    "claude": {
-        "429": {"type": "error", "error": {"type": "rate_limit_error", "message": "Too many"}},
-        "401": {"type": "error", "error": {"type": "authentication_error", "message": "No key"}},
-        "403": {"type": "error", "error": {"type": "permission_error", "message": "Not this"}},
-        "errors": {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-    },
-    "slack": {
-        "429": {"ok": False, "error": "ratelimited"},
-        "401": {"ok": False, "error": "token_revoked"},
-        "403": {"ok": False, "error": "missing_scope", "needed": "chat:write"},
-        "errors": {"ok": False, "error": "internal_error"},
-    },
-}  # fmt: skip
+WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8")
+)
 
 
 class Fault(NamedTuple):
@@ -81,40 +58,31 @@ class Answered(NamedTuple):
     body: bytes
 
 
-@dataclass
-class Elsewhere:
-    """A machine that nobody was told to talk to."""
+class Elsewhere(Served):
+    """A machine that nobody was told to talk to; `heard` is what it was sent all the same."""
 
-    heard: list[str]
+    def __init__(self) -> None:
+        self.heard: list[str] = []
 
-    def __enter__(self) -> Self:
+    def _handler(self) -> type[Quiet]:
         trap = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Quiet):
+            protocol_version = "HTTP/1.0"
+
             def do_GET(self) -> None:
                 trap.heard.append(f"{self.command} {self.path} {dict(self.headers)}")
                 _write(self, Answered(200, JSON, b"{}"))
 
-            do_POST = do_GET
+            do_POST = do_PUT = do_CONNECT = do_GET
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        return Handler
 
 
 _OF_A_DRAFT = re.compile(r"/commits/[0-9a-f]{40}/")  # made tonight: it has another name every night
 
 
-class FaultyService:
+class FaultyService(Served):
     """The proxy of one stand-in."""
 
     def __init__(self, service: str, upstream: str, elsewhere: str = "") -> None:
@@ -126,33 +94,28 @@ class FaultyService:
         self._lock = threading.Lock()
         self._over = threading.Event()
 
-    def __enter__(self) -> Self:
+    def _handler(self) -> type[Quiet]:
         faulty = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
+        class Handler(Quiet):
             def do_GET(self) -> None:
                 faulty._serve(self)
 
             do_POST = do_PATCH = do_PUT = do_DELETE = do_GET
 
-            def log_message(self, *_: object) -> None:
-                pass
+        return Handler
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._server.handle_error = lambda *_: None  # type: ignore[method-assign] # hung up
-        self.address = f"127.0.0.1:{self._server.server_port}"
-        self.url = f"http://{self.address}{self._path}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
+    @property
+    def address(self) -> str:
+        return self.root.removeprefix("http://")
+
+    @property
+    def url(self) -> str:
+        return f"{self.root}{self._path}"
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__()
 
     def heal(self) -> None:
         """Break nothing from here on, and count anew."""

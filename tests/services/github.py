@@ -17,9 +17,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from services import github_checks
@@ -28,6 +27,7 @@ from services import github_shapes as shapes
 from services.github_app import App
 from services.github_checks import Checks
 from services.github_git import BareRepository, Refusal, basic_token
+from services.serving import Quiet, Served
 
 START = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 PERMISSIONS = {"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write"}
@@ -78,7 +78,7 @@ class Answer(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-class GitHub:
+class GitHub(Served):
     """The stand-in; one repository, one token."""
 
     def __init__(
@@ -108,7 +108,6 @@ class GitHub:
         self._who = ""
         self.moved_to = ""  # the repository's new name
         self.largest_tree = 100_000  # entries
-        self.remaining: int | None = None  # of the hour's requests
         self.labels: dict[str, dict[str, Any]] = {}
         self.items: dict[int, dict[str, Any]] = {}
         self.comments: list[dict[str, Any]] = []
@@ -124,18 +123,15 @@ class GitHub:
         self._ticks = 0
         self._lock = threading.RLock()
 
-    def __enter__(self) -> "GitHub":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        root = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self.url = f"{root}{self.prefix}"
-        self._at, self._web = f"{self.url}/repos/{self.repository}", f"{root}/{self.repository}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.url = f"{self.root}{self.prefix}"
+        self._at = f"{self.url}/repos/{self.repository}"
+        self._web = f"{self.root}/{self.repository}"
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def _handler(self) -> type[Quiet]:
+        return _handler(self)
 
     # What a test says.
 
@@ -281,14 +277,6 @@ class GitHub:
             raise Refusal(403, "Request forbidden by administrative rules.")
         if headers.get("x-github-api-version", self.versions[0]) not in self.versions:
             raise Refusal(400, "The specified API version is not supported.")
-        if self.remaining is not None:
-            if self.remaining <= 0:
-                limits = {
-                    "x_ratelimit_remaining": "0",
-                    "x_ratelimit_reset": str(int(time.time()) + 3000),
-                }
-                raise Refusal(403, "API rate limit exceeded for user ID 1.", **limits)
-            self.remaining -= 1
 
     def _routed(self, method: str, path: str, query: dict[str, str], given: Any) -> Answer:
         start = f"/repos/{self.repository}"
@@ -364,10 +352,8 @@ class GitHub:
         return Answer(200, rows[size * (page - 1) : size * page], link)
 
     def _list_issues(self, query: dict[str, str], given: Any) -> Answer:
-        wanted, state = (
-            set(filter(None, query.get("labels", "").split(","))),
-            query.get("state", "open"),
-        )
+        wanted = set(filter(None, query.get("labels", "").split(",")))
+        state = query.get("state", "open")
         rows = [
             item
             for item in self.items.values()
@@ -678,14 +664,9 @@ def _json(body: bytes) -> Any:
         raise Refusal(400, "Problems parsing JSON") from None
 
 
-def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+def _handler(github: GitHub) -> type[Quiet]:
+    class Handler(Quiet):
         wbufsize = -1
-
-        def log_message(self, *_: object) -> None:
-            pass
 
         def _any(self) -> None:
             body = b"".join(self._body())

@@ -11,14 +11,14 @@ once, 120 equal queries.
 """
 
 import json
-import sys
 import threading
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -32,8 +32,8 @@ from graphql import (
     validate,
     visit,
 )
-from services.nerdgraph_failures import Failures, send
 from services.nrql_table import STANDS_FOR, BadNrql, Parser, answer
+from services.serving import Quiet, Served
 
 KEY = "NRAK-TEST"
 ACCOUNT = 1
@@ -41,15 +41,6 @@ NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 SCHEMA = (Path(__file__).parent / "nr_subset.graphql").read_text()
 IDENTICAL = 120
 AT_ONCE = 25
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hung up is what some tests are about."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
 
 
 @dataclass(frozen=True)
@@ -75,12 +66,21 @@ class Trace:
     message: str = ""
 
 
-class NerdGraphService(Failures):
+@dataclass
+class _Failure:
+    how: str
+    match: str
+    times: int
+    given: dict[str, Any]
+
+
+class NerdGraphService(Served):
     """`with NerdGraphService() as service`: `url`, `requests`, `fail(…)`, and what it holds."""
 
     def __init__(self, now: datetime = NOW) -> None:
-        super().__init__()
         self.now = now
+        self._failures: list[_Failure] = []
+        self._lock = threading.Lock()
         self.requests: list[Request] = []
         self.received: list[bytes] = []  # every body, as it came
         self.events: list[dict[str, Any]] = []
@@ -91,16 +91,10 @@ class NerdGraphService(Failures):
         self.accounts = [{"id": ACCOUNT, "name": "main"}]
         self.most_at_once = 0
         self._at_once = 0
-        self._server = _Server(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self._server.server_port}/graphql"
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    @property
+    def url(self) -> str:
+        return f"{self.root}/graphql"
 
     def error(
         self,
@@ -148,6 +142,88 @@ class NerdGraphService(Failures):
         if result.errors:
             document["errors"] = [_formatted(error) for error in result.errors]
         return document
+
+    def fail(self, how: str, match: str = "", times: int = 1, **given: Any) -> None:
+        """Fail the next `times` requests whose body holds `match`; `how` is a method `_fail_…`."""
+        self._failures.append(_Failure(how, match, times, given))
+
+    def _failure(self, raw: str) -> _Failure | None:
+        for failure in self._failures:
+            if failure.times > 0 and failure.match in raw:
+                failure.times -= 1
+                return failure
+        return None
+
+    def _fail_errors(
+        self,
+        _handler: Any,
+        body: dict[str, Any],
+        code: str = "SERVER_ERROR",
+        name: str = "errorClass",
+        path: list[str] | None = None,
+        message: str = "",
+    ) -> dict[str, Any]:
+        """An error inside a 200: of everything, or of what stands at `path`."""
+        error: dict[str, Any] = {"message": message or code, "extensions": {name: code}}
+        if path is None:
+            return {"data": None, "errors": [error]}
+        document = self.serve(body)
+        found = document["data"]
+        for step in path[:-1]:
+            found = found[step]
+        found[path[-1]] = None
+        return {**document, "errors": [{**error, "path": path}]}
+
+    def _fail_answer(self, _handler: Any, _body: Any, document: Any) -> Any:
+        return document
+
+    def _fail_status(self, handler: BaseHTTPRequestHandler, _body: Any, status: int) -> None:
+        send(handler, status, b"<html>no</html>")
+
+    def _fail_429(
+        self, handler: BaseHTTPRequestHandler, _body: Any, retry_after: str = "1"
+    ) -> None:
+        send(handler, 429, b"{}", {"Retry-After": retry_after})
+
+    def _fail_cut(self, handler: BaseHTTPRequestHandler, _body: Any) -> None:
+        """The connection ends in the middle of the body."""
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b'{"data": {"act')
+        handler.close_connection = True
+
+    def _fail_truncated(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """A complete answer of half a document."""
+        whole = json.dumps(self.serve(body)).encode()
+        send(handler, 200, whole[: len(whole) // 2])
+
+    def _fail_slow(
+        self, handler: BaseHTTPRequestHandler, body: dict[str, Any], seconds: float
+    ) -> None:
+        time.sleep(seconds)
+        send(handler, 200, json.dumps(self.serve(body)).encode())
+
+    def _fail_drip(
+        self, handler: BaseHTTPRequestHandler, _body: Any, seconds: float, pause: float = 0.02
+    ) -> None:
+        """A byte now and then, which no read timeout notices."""
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000000")
+        handler.end_headers()
+        try:
+            for _ in range(int(seconds / pause)):
+                handler.wfile.write(b" ")
+                time.sleep(pause)
+        except OSError:
+            pass
+        handler.close_connection = True
+
+    def _fail_huge(self, handler: BaseHTTPRequestHandler, _body: Any, size: int) -> None:
+        try:
+            send(handler, 200, b" " * size)
+        except OSError:
+            handler.close_connection = True
 
     def _root(self) -> dict[str, Any]:
         return {
@@ -229,10 +305,7 @@ class NerdGraphService(Failures):
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         service = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # saves 40 ms a request
-
+        class Handler(Quiet):
             def do_POST(self) -> None:
                 with service._lock:
                     service._at_once += 1
@@ -245,9 +318,6 @@ class NerdGraphService(Failures):
 
             def do_GET(self) -> None:
                 send(self, 405, b"")
-
-            def log_message(self, *_: Any) -> None:
-                pass
 
         return Handler
 
@@ -280,6 +350,18 @@ class NerdGraphService(Failures):
             bad = {"message": "Invalid API key", "extensions": {"error_code": "BAD_API_KEY"}}
             return send(handler, 401, json.dumps({"errors": [bad]}).encode())
         return send(handler, 200, json.dumps(self.serve(body)).encode())
+
+
+def send(
+    handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str] | None = None
+) -> None:
+    handler.send_response(status)
+    for name, value in (headers or {}).items():
+        handler.send_header(name, value)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
 
 
 def inbox_group(name: str, message: str, state: str, **more: Any) -> dict[str, Any]:

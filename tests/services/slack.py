@@ -17,10 +17,11 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl
 
+from services.serving import Quiet, Served
 from services.slack_rules import refused_blocks, texts, total
 
 Answer = dict[str, Any]
@@ -98,7 +99,7 @@ class Failure:
 
 
 @dataclass
-class Slack:
+class Slack(Served):
     """The workspace, and the server in front of it."""
 
     token: str = "xoxb-stand-in"
@@ -114,36 +115,21 @@ class Slack:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _ticks: int = 0
 
-    def __enter__(self) -> "Slack":
+    def _handler(self) -> type[Quiet]:
         slack = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(Quiet):
             def do_POST(self) -> None:
                 slack._serve(self)
 
-            def do_GET(self) -> None:
-                slack._serve(self)
+            do_GET = do_POST
 
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return Handler
 
     @property
     def url(self) -> str:
         """What SLACK_API_URL would be."""
-        return f"http://127.0.0.1:{self._server.server_port}/api/"
+        return f"{self.root}/api/"
 
     def fail(self, method: str, kind: str, *, times: int = 1, value: str = "") -> None:
         """Let the next `times` calls of a method fail; "… after" carries the request out first."""

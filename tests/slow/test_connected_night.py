@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from connected import shop
-from connected.world import MODEL, Night, World
+from connected.world import MODEL, Night, World, about
 
 from nightwatch_core.adapters.stores.traffic import SentRequests
 from nightwatch_core.text.markers import read_marker
@@ -25,16 +25,6 @@ def world(tmp_path: Path, server: str) -> Iterator[World]:
 def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of ours."""
     return [item for item in found if read_marker(item["body"])]
-
-
-def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
-    found: dict[str, Any]
-    (found,) = (
-        analysis
-        for analysis in report["analyses"]
-        if analysis["case"]["leader"]["message"] == error.message
-    )
-    return found
 
 
 def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path) -> None:
@@ -185,9 +175,11 @@ def _what_the_report_says(world: World, night: Night) -> None:
     assert all(quote["verified"] for quote in quotes)
     statuses = [(receipt["kind"], receipt["status"]) for receipt in report["receipts"]]
     assert statuses == [("issue", "done")] * 3 + [("pull", "done")]
-    suspects = [suspect["pull"]["number"] for suspect in of(report, shop.BROKEN_BASKET)["suspects"]]
+    suspects = [
+        suspect["pull"]["number"] for suspect in about(report, shop.BROKEN_BASKET)["suspects"]
+    ]
     assert suspects == [shop.CAUSE]
-    assert not of(report, shop.NO_ADDRESS)["suspects"], "the analysis named none"
+    assert not about(report, shop.NO_ADDRESS)["suspects"], "the analysis named none"
     assert report["usage"]["calls"] == len(world.claude.bodies)
 
 
@@ -251,4 +243,4 @@ def _heeded_the_inbox(report: dict[str, Any]) -> None:
     assert "Errors Inbox" in dropped[shop.IGNORED.message]
     told = [a["case"]["leader"]["message"] for a in report["analyses"]]
     assert shop.EXPECTED.message not in {*told, *dropped}
-    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["triage"]["state"] == "regressed"
+    assert about(report, shop.NO_ADDRESS)["case"]["leader"]["triage"]["state"] == "regressed"

@@ -7,7 +7,6 @@ Planted in messages, traces, SQL parameters and attributes of records, in source
 import base64
 import json
 import lzma
-import os
 import subprocess
 import sys
 import zlib
@@ -21,35 +20,12 @@ from git_repositories import Change, repository
 from services import anthropic_mind
 from services.anthropic import Anthropic
 from services.slack import Slack
+from tables import tables_of
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
-PLANTED = {
-    "stripe": "sk_live_51HqLyjWDarjtT1zdp7dcXq",
-    "github": "ghp_R4nd0mR4nd0mR4nd0mR4nd0mR4nd0mR4nd",
-    "aws": "AKIAIOSFODNN7QZXCVBN",
-    "aws secret": "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",
-    "google": "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
-    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
-    "bcrypt": "$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW",
-    "argon2": "c29tZXNhbHRzb21lc2FsdA$RdescudvJCsgt3ub3bkU9fK9Wm",
-    "database": "tr0ub4dor-horse",
-    "basic": "c2hvcDpzM2NyM3RwYXNz",
-    "cookie": "d7Xq0ZtJ8sKfW2yLbN5vRm1c",
-    "pem": "MIIEpAIBAAKCAQEA7Zq3kM1vT9xLw0YbQf5cXr2uNp8sHd4g",
-    "sentry": "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
-    "planetscale": "pscale_pw_Zk3vB9mQ7xW1nL5tR8yC2dF6gH0jK4pS",
-    "pdo": "Vel7et-Lantern",
-    "otp": "739164",
-    "sql token": "q8Wm3Zx7Kp2Rt5Vb9Nc4",
-    "environment": "Mead0wFalconQuartz",
-    "email": "marta.lindqvist@posteo.de",
-    "phone": "+49 151 23456789",
-    "card": "4539 1488 0343 6467",
-    "iban": "DE89370400440532013000",
-}
-P = PLANTED
+PLANTED, HISTORY, MESSAGES = tables_of(__file__).values()
 OWN = {
     "ANTHROPIC_API_KEY": "sk-ant-own-0123456789abcdef",
     "SLACK_BOT_TOKEN": "xoxb-own/12345678901+abcdefgh",
@@ -69,74 +45,23 @@ def forms(secret: str) -> dict[str, str]:
     }
 
 
-CART = f'''\
-import pay
-
-SENTRY = "https://{P["sentry"]}@o1.ingest.sentry.io/7"
-
-
-def total(lines):
-    """Ask {P["email"]}."""
-    return sum(line.price for line in lines)
-'''
-PAY = f'''\
-KEY = """-----BEGIN RSA PRIVATE KEY-----
-{P["pem"]}
------END RSA PRIVATE KEY-----"""
+def filled(text: str) -> str:
+    """A text of the tables with what is planted in it."""
+    own = " ".join(f"<{form}>" for one in OWN.values() for form in forms(one).values())
+    return text.format(**PLANTED, own_secrets=own)
 
 
-def charge(card):
-    return gateway.charge(card, api_key="{P["stripe"]}")
-'''
-HISTORY = (
-    Change(
-        f"The shop, for {P['email']}",
-        {
-            "shop/cart.py": CART,
-            "shop/pay.py": PAY,
-            ".env": f"SHOP_PASSWORD={P['environment']}\n",
-            "config/secrets.yml": f"production:\n  key: {P['environment']}\n",
-        },
-    ),
-    Change(f"Use token {P['github']}", {"README.md": "# Shop\n"}),
-)
-
-
-def trace(file: str, line: int, name: str, code: str, last: str) -> str:
+def trace(file: str, line: str, name: str, code: str, last: str) -> str:
     return (
         f'Traceback (most recent call last):\n  File "/srv/{file}", line {line}, in {name}\n'
         f"    {code}\n{last}"
     )
 
 
-MESSAGES = (
-    (
-        *("shop/cart.py", 8, "total", "return sum(line.price for line in lines)"),
-        "AttributeError",
-        f"no price: user {P['email']}, phone {P['phone']}, card {P['card']}, iban {P['iban']}, "
-        f"Authorization: Basic {P['basic']}, Cookie: sid={P['cookie']}, jwt {P['jwt']}",
-    ),
-    (
-        *("shop/pay.py", 7, "charge", f'return gateway.charge(card, api_key="{P["stripe"]}")'),
-        "PaymentError",
-        f"declined {P['stripe']} {P['github']} {P['aws']} aws_secret_access_key={P['aws secret']} "
-        f"{P['google']} your verification code is {P['otp']}; "
-        + " ".join(f"<{form}>" for own in OWN.values() for form in forms(own).values()),
-    ),
-    (
-        *("shop/cart.py", 8, "total", "return sum(line.price for line in lines)"),
-        "IntegrityError",
-        f"duplicate key [SQL: INSERT INTO users (email, password_digest, api_token) VALUES "
-        f"('{P['email']}', '{P['bcrypt']}', '{P['sql token']}')] [parameters: ('{P['bcrypt']}', "
-        f"'$argon2id$v=19$m=65536,t=3,p=4${P['argon2']}')] postgres://shop:{P['database']}@db/shop "
-        f"{P['planetscale']} PDO->__construct('mysql:host=db', 'shop', '{P['pdo']}')",
-    ),
-)
-
-
 def export() -> str:
     rows = []
-    for file, line, name, code, error, message in MESSAGES:
+    for row in MESSAGES:
+        file, line, name, code, error, message = (filled(str(value)) for value in row.values())
         for minute in range(3):
             rows.append({
                 "timestamp": f"2026-11-20T10:{minute:02}:00Z",
@@ -144,8 +69,8 @@ def export() -> str:
                 "message": message,
                 "transaction": f"POST /{name}",
                 "stacktrace": trace(file, line, name, code, f"{error}: {message}"),
-                "user": P["email"],
-                "attributes": {"password": P["database"], "token": P["sql token"]},
+                "user": PLANTED["email"],
+                "attributes": {"password": PLANTED["database"], "token": PLANTED["sql_token"]},
             })  # fmt: skip
     return "".join(json.dumps(row) + "\n" for row in rows)
 
@@ -205,7 +130,11 @@ class Heard:
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Heard, Path]]:
     folder = tmp_path_factory.mktemp("night")
-    repository(folder / "shop", *HISTORY)
+    changes = (
+        Change(filled(row["message"]), {path: filled(text) for path, text in row["files"].items()})
+        for row in HISTORY
+    )
+    repository(folder / "shop", *changes)
     (folder / "errors.jsonl").write_text(export())
     (folder / "state").mkdir(mode=0o755)
     fixes = {"line.price": "line.cost"}
@@ -218,14 +147,8 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Heard, Pat
             "ANTHROPIC_BASE_URL": claude.url,
             "SLACK_API_URL": slack.url,
             "SLACK_CHANNEL": "C0NIGHTS",
-            "NIGHTWATCH_STATE": str(folder / "state"),
-            "NIGHTWATCH_KNOWLEDGE_DIR": str(folder / "state" / "knowledge"),
-            "PREFECT_HOME": str(folder / "prefect"),
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "DO_NOT_TRACK": "1",
         }
-        not_ours = ("NIGHTWATCH_", "PREFECT_")
-        clean = {n: v for n, v in os.environ.items() if not n.startswith(not_ours)}
+        clean = clean_environment(folder)
         given = ("--errors", str(folder / "errors.jsonl"), "--repo", str(folder / "shop"))
         more = ("--model", "claude-opus-5-5", "--notify", "slack", "--verbose")
         done = subprocess.run(

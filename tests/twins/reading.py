@@ -83,7 +83,7 @@ class MemoryErrors:
 class MemoryCode:
     """A CodeReader over a dict; notes what was read."""
 
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str | None] = field(default_factory=dict)  # None: what cannot be read
     at: Commit = Commit(repository="memory", sha="0" * 40, branch="main")
     blames: Mapping[tuple[str, int], Blame] = field(default_factory=dict)
     commits: Sequence[CommitDiff] = ()  # newest first
@@ -105,7 +105,7 @@ class MemoryCode:
             SearchHit(path=name, line=number, text=text)
             for name in self.paths()
             if name == path or name.startswith(f"{path.rstrip('/')}/" if path else "")
-            for number, text in enumerate(self.files[name].splitlines(), start=1)
+            for number, text in enumerate((self.files[name] or "").splitlines(), start=1)
             if query and query in text
         )
         return tuple(itertools.islice(hits, limit))
@@ -113,14 +113,12 @@ class MemoryCode:
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         head = f"{path.strip('/')}/" if path.strip("/") else ""
         below = [name[len(head) :] for name in self.paths() if name.startswith(head)]
-        folders = sorted({name.split("/")[0] for name in below if "/" in name})
-        files = [name for name in below if "/" not in name]
-        return (
-            *(FolderEntry(name=name, kind="folder") for name in folders),
-            *(
-                FolderEntry(name=name, kind="file", size=len(self.files[head + name]))
-                for name in files
-            ),
+        names = {name.split("/")[0]: "/" in name for name in below}
+        return tuple(
+            FolderEntry(name=name, kind="folder")
+            if is_folder
+            else FolderEntry(name=name, kind="file", size=len(self.files[head + name] or ""))
+            for name, is_folder in sorted(names.items())
         )
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:

@@ -6,19 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.windows import read_until
 from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.code import CiRun, OtherPull
-from nightwatch_core.models.knowledge import (
-    IgnoreRules,
-    Index,
-    Lesson,
-    Notes,
-    Pattern,
-    PatternEntry,
-    TaskFile,
-)
+from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
@@ -226,37 +217,3 @@ class MemoryNights:
 
     def history(self) -> tuple[NightRecord, ...]:
         return tuple(reversed(self.finished.values()))
-
-
-@dataclass
-class MemoryTasks:
-    """A TaskStore of a few task files."""
-
-    kept: dict[str, TaskFile] = field(default_factory=dict)
-
-    def tasks(self) -> tuple[TaskFile, ...]:
-        return tuple(self.kept[id] for id in sorted(self.kept))
-
-    def complaints(self) -> tuple[str, ...]:
-        return ()
-
-    def read(self, id: str) -> TaskFile | None:
-        return self.kept.get(id)
-
-    def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
-        task = self._task(id)
-        every = tuple(dict.fromkeys((*task.related_tasks, *related)))
-        noted = task.notes if notes in task.notes else (*task.notes, notes)
-        self.kept[id] = task.model_copy(update={"notes": noted, "related_tasks": every})
-        return f"tasks/{id}.md"
-
-    def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
-        task = self._task(id)
-        every = tuple(dict.fromkeys((*task.promoted, *digests)))
-        self.kept[id] = task.model_copy(update={"promoted": every})
-        return f"tasks/{id}.md"
-
-    def _task(self, id: str) -> TaskFile:
-        if id not in self.kept:
-            raise GiveUp(f"there is no task {id!r}")
-        return self.kept[id]

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from deliveries import FIXED, HISTORY, StoppedClock, delivery, pull, set_state
+from deliveries import FIXED, HISTORY, NOW, delivery, pull, set_state
 from git_repositories import Change, git, repository
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
@@ -131,7 +132,7 @@ def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broke
 def test_a_draft_of_another_application_is_left_out(shop: Path, tmp_path: Path) -> None:
     delivery(shop).publish(pull(shop))
     clinic = repository(tmp_path / "clinic" / "app", Change("Begin", {FILE: "# clinic\n"}))
-    other = LocalDelivery(tmp_path / "nights", "tonight", Checkout(clinic), StoppedClock())
+    other = LocalDelivery(tmp_path / "nights", "tonight", Checkout(clinic), MemoryClock(NOW))
     other.publish(pull(clinic, key="clinic", fingerprint="v1:clinic"))
     do(clinic, MERGED)
     assert [(one.fingerprint, one.state) for one in other.own_items()] == [("v1:clinic", "merged")]

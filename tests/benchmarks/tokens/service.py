@@ -25,6 +25,7 @@ from benchmarks.tokens.rounds import Rounds
 from benchmarks.tokens.words import Scenario
 from services import anthropic_context
 from services.anthropic import Anthropic, _before
+from services.anthropic_billing import unmarked
 from services.anthropic_rules import bad
 
 from nightwatch_core.code.code_view import MARK
@@ -151,13 +152,13 @@ def _prefixes(body: Any) -> tuple[list[tuple[str, int]], list[int]]:
     output = body.get("output_config", {})
     head = [body["model"], body.get("tools"), body.get("system"), output.get("format")]
     choices = [body.get("tool_choice"), body.get("thinking"), output.get("effort")]
-    name = _digest("", _unmarked(head))
+    name = _digest("", unmarked(head))
     found, marked = [(name, tokens(head[1:]))], [0] if _is_marked(body.get("system")) else []
     name = _digest(name, choices)
     for message in body["messages"]:
         name = _digest(name, {key: said for key, said in message.items() if key != "content"})
         for block in _blocks(message):
-            name = _digest(name, _unmarked(block))
+            name = _digest(name, unmarked(block))
             found.append((name, found[-1][1] + tokens(block)))
             marked += [len(found) - 1] if _is_marked(block) else []
     return found, [*marked, *([len(found) - 1] if body.get("cache_control") else [])]
@@ -177,14 +178,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for one in value:
             yield from _texts(one)
-
-
-def _unmarked(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_unmarked(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _unmarked(one) for name, one in value.items() if name != "cache_control"}
-    return value
 
 
 def _is_marked(value: Any) -> bool:

@@ -1,10 +1,9 @@
-""""""
+"""Leaders are analysed first, then their siblings, who are told what was found."""
 
-from analysis_shapes import DAY, analysed, analysis, answer, group
+from analysis_shapes import COMMIT, DAY, analysed, analysis, answer, group, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryModel
-from wave_shapes import CODE, NIGHT, A, B, C, first
 
 from nightwatch_core.analysis.prompts import LEADER_FINDINGS, first_message
 from nightwatch_core.analysis.waves import (
@@ -19,12 +18,38 @@ from nightwatch_core.analysis.waves import (
 )
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Evidence, Handover, Learning, Usage
-from nightwatch_core.models.assignment import UnexplainedCase, WaveResult
+from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.errors import Case, ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import Case, ExceptionLink, Frame, Trace, Window
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import Preview, ResearchContext
+
+NIGHT = Night(id="n1", window=Window(since=DAY, until=DAY), now=DAY)
+CODE = CodeTonight(commit=COMMIT)
+
+
+def prepared(name, path="shop/cart.py", line=2):
+    one = trace(path, line, raw=name)
+    of = Case(leader=group(f"v1:{name}", transaction=f"{name}/show"), trace=one)
+    return Prepared(unknown=UnexplainedCase(case=of, traces=(one,)), research=ResearchContext())
+
+
+# a and b fail in one file, c elsewhere with another class
+A, B = prepared("a"), prepared("b", line=9)
+C = Prepared(
+    unknown=UnexplainedCase(
+        case=Case(
+            leader=group("v1:c", "TypeError", "pay/new"), trace=trace("lib/pay.py", 5, "TypeError")
+        )
+    ),
+    research=ResearchContext(),
+)
+
+
+def first(*cases, **choices):
+    return first_wave(NightOptions(**choices), NIGHT, CODE, cases)
 
 
 def names(assignments):

@@ -4,8 +4,9 @@ import json
 
 import pytest
 from analysis_shapes import analysis
-from proof_worlds import Asked, Tree, briefing_of
+from proof_worlds import Asked, briefing_of
 from scripted_sandbox import ScriptedSandbox, unittest_run
+from twins.reading import MemoryCode
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
@@ -148,7 +149,9 @@ def test_without_a_model_or_a_sandbox_nobody_is_asked():
 
 
 def test_a_test_is_run_where_it_failed_and_with_the_fix_on_the_base():
-    failing = Tree({**FILES, "shop/extra.py": ""}, COMMIT.model_copy(update={"sha": "b" * 40}))
+    failing = MemoryCode(
+        {**FILES, "shop/extra.py": ""}, COMMIT.model_copy(update={"sha": "b" * 40})
+    )
     sandbox = Shop(crashes=mended)
     prove(sandbox, Asked(ANSWER), failing=failing)
     ran = [(sha[0], paths) for sha, paths, words in sandbox.runs if is_reproduction(words)]
