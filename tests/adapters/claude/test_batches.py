@@ -63,23 +63,22 @@ def test_a_question_is_a_whole_request_whose_prompt_is_kept_for_an_hour():
     assert created.headers["content-type"] == "application/json"
 
 
+FATES = {
+    "errored": "errored", "refusal": "refused", "max_tokens": "unreadable",
+    "no json": "unreadable", "no schema": "unreadable", "empty": "unreadable",
+    "unknown": "unreadable", "no message": "unreadable", "left out": "missing",
+    "torn line": "missing", "no usage": "answered",
+}  # fmt: skip
+
+
 def test_every_way_a_request_can_end_has_its_kind():
-    fates = (
-        "errored", "refusal", "max_tokens", "no json", "no schema", "empty", "unknown",
-        "no message", "left out", "torn line", "no usage",
-    )  # fmt: skip
     with Anthropic() as server:
         model, asked = batches_of(server), items(12)
-        server.batches.fates = dict(zip([one.key for one in asked], fates, strict=False))
+        server.batches.fates = dict(zip([one.key for one in asked], FATES, strict=False))
         batch = submitted(model, asked, CLOCK)
         results = {one.key: one for one in model.results(batch)}
-    told = {fate: results[one.key] for fate, one in zip(fates, asked, strict=False)}
-    assert {fate: one.kind for fate, one in told.items()} == {
-        "errored": "errored", "refusal": "refused", "max_tokens": "unreadable",
-        "no json": "unreadable", "no schema": "unreadable", "empty": "unreadable",
-        "unknown": "unreadable", "no message": "unreadable", "left out": "missing",
-        "torn line": "missing", "no usage": "answered",
-    }  # fmt: skip
+    told = {fate: results[one.key] for fate, one in zip(FATES, asked, strict=False)}
+    assert {fate: one.kind for fate, one in told.items()} == FATES
     assert results[asked[11].key].kind == "answered"
     assert all(bool(one.first_sight) == (one.kind == "answered") for one in results.values())
     assert all(one.reason for one in results.values() if one.kind != "answered")

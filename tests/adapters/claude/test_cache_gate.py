@@ -5,11 +5,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from claude_talks import OPUS, claude, shown
+from claude_talks import claude, shown
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude.features import Features
-from nightwatch_core.adapters.claude.request import Gate, beginning, request_for
+from nightwatch_core.adapters.claude.request import Gate
 from nightwatch_core.errors import TryLater
 
 LONG = 20.0  # seconds that nothing here takes
@@ -139,18 +138,3 @@ def test_after_four_minutes_without_a_call_one_goes_ahead_again():
     now[0] = 241.0
     with gate.entered("p", LONG):
         assert seconds_waited() > 0.1
-
-
-def test_what_does_not_change_the_prompt_is_no_other_beginning():
-    caching = Features(model=OPUS, caching=True, adaptive=True, efforts=("low", "high"))
-
-    def name(features=caching, whose=("here",), **more):
-        return beginning(request_for(shown(**more), features), whose)
-
-    assert name() == name(effort="high") == name(tools_off=True, no_calls=True)
-    others = [
-        name(system="Other."), name(tools=()), name(caching.model_copy(update={"model": "other"})),
-        name(whose=("there",)),
-    ]  # fmt: skip
-    assert len({name(), *others}) == 5
-    assert name(caching.model_copy(update={"caching": False})) == ""

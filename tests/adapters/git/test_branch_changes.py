@@ -1,6 +1,7 @@
 """The rules for changed files, on listings that name folders and on those that do not."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.adapters.git.branch import (
     UNSAFE,
@@ -22,6 +23,8 @@ from nightwatch_core.adapters.git.objects import (
     Node,
 )
 from nightwatch_core.models.proposals import FileChange
+
+TABLES = tables_of(__file__)
 
 CONTENT = {"1": b"one", "2": b"#!/bin/sh", "3": b"caf\xe9", "4": b"x"}
 
@@ -67,26 +70,9 @@ def test_modes_are_kept_and_new_files_are_plain(listing: str) -> None:
     }
 
 
-REFUSED: dict[str, tuple[tuple[tuple[str, str | None], ...], str]] = {
-    "outside": ((("../x", "x"),), "leaves the repository"),
-    "git's own": ((("a/.git/config", "x"),), "in the git folder"),
-    "not there": ((("gone.rb", None),), "not there to be deleted"),
-    "a folder deleted": ((("app", None),), "not there to be deleted"),
-    "a folder overwritten": ((("app", "x"),), "taken already"),
-    "another spelling": ((("App/A.RB", "x"),), "taken already"),
-    "a folder in another spelling": ((("APP/new.rb", "x"),), "in another spelling"),
-    "below a file": ((("app/a.rb/x", "x"),), "no folder"),
-    "below a link": ((("link/x", "x"),), "is a link, no folder"),
-    "a link": ((("link", "x"),), "is a link, no plain file"),
-    "a submodule": ((("lib/vendored", None),), "is a submodule, no plain file"),
-    "binary": ((("app/a.rb", "\0"),), "binary"),
+REFUSED = TABLES["refused"] | {
     "too much": ((("app/a.rb", "x" * (FILE_BYTES + 1)),), "binary or over"),
     "half a character": ((("app/a.rb", "\ud800"),), "half a character"),
-    "another encoding": ((("latin.rb", "x"),), "not UTF-8"),
-    "too large before": ((("huge.rb", "x"),), "is over"),
-    "twice": ((("n.rb", "x"), ("N.rb", "y")), "changed twice"),
-    "file and folder": ((("n", "x"), ("n/m", "y")), "both file and folder"),
-    "nothing": ((), "nothing would change"),
     "too many": (tuple((f"n{at}", "x") for at in range(CHANGED_FILES + 1)), "are more than"),
 }
 

@@ -6,33 +6,18 @@ from pathlib import Path
 
 import pytest
 from git_repositories import Change, git, repository
+from tables import tables_of
 
 from nightwatch_core.adapters.git.branch import Refused, mailed_changes
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.markers import marker, patch_comment, read_marker, read_patch_marker
 
+TABLES = tables_of(__file__)
+
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 MESSAGE = "Count nothing as 0 — für alle\n\n/merge is no command here.\nFrom here on: 12:00 2026\n"
-FILES = {
-    "plain.rb": ("def total\n  nil\nend\n", "def total\n  0\nend\n"),
-    "dos.cs": ("class A {\r\n  int a;\r\n}\r\n", "class A {\r\n  int b = 1;\r\n}\r\n"),
-    "mixed.txt": ("a\r\nb\nc\r\n", "a\r\nB\nc\r\nd\n"),
-    "no_newline.py": ("x = 1\ny = 2", "x = 1\ny = 3"),
-    "newline_lost.py": ("x = 1\n", "x = 1"),
-    "newline_won.py": ("x = 1", "x = 1\n"),
-    "ünïcode/naïve.py": ("name = 'é'\n", "name = 'ü, e\u0301, 名前, 🦉'\n"),
-    "ticks.md": ("```\nold\n```\n", "````\n```\nnew\n```\n`````` and ``\n````\n"),
-    "blanks.txt": ("a  \n\t\nb\n", "a \n\t \nb\t\n"),
-    "form\u2003feed.txt": ("a\x0cb\n", "a\x0cc\n"),
-    "long.js": ("x = 1;\n", f"x = '{'abcdefghi=' * 400}';\n"),
-    "commands.txt": ("a\n", "a\n/merge\n.\nFrom me Mon Sep 17 00:00:00 2001\n--\n-- \n> b\n"),
-    "emptied.txt": ("a\n", ""),
-    "filled.txt": ("", "a\n"),
-    "new/made.rb": (None, "made\r\n"),
-    "gone.rb": ("gone\n", None),
-    "bin/run": ("#!/bin/sh\nrun\n", "#!/bin/sh\nrun --all\n"),
-    "with space & $(x).py": ("a = 1\n", "a = 2\n"),
-}  # fmt: skip
+LONG = ("x = 1;\n", f"x = '{'abcdefghi=' * 400}';\n")
+FILES = TABLES["files"] | {"long.js": LONG}
 
 
 def copied(comment: str) -> str:

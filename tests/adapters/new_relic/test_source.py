@@ -216,13 +216,6 @@ def test_the_inbox_says_what_the_team_said(service):
     assert set(came_back.values()) == {None}
 
 
-def test_an_assignee_without_a_name_is_told_without_an_address(service):
-    who = {"email": "ann@example.org", "userInfo": None}
-    service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
-    service.error("KeyError")
-    assert only(fetched(service)).triage.assignee == "ann"
-
-
 def test_a_regression_of_an_earlier_night_is_none_tonight(service):
     before = round((NOW - DAY - HOUR).timestamp() * 1_000)
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", regressedAt=before)]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis.loop import converse
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -101,13 +101,6 @@ def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
     assert results.results[0].is_error
     assert isinstance(words, UserTurn)
     assert "no readable answer" in str(trouble)
-
-
-@pytest.mark.parametrize("kind", [TryLater, StopTheNight, GiveUp])
-def test_what_the_model_raises_passes_through_with_what_was_used(kind):
-    with pytest.raises(kind, match="says why") as raised:
-        talk(asks(READ, usage=Usage(calls=1, input_tokens=77)), kind("says why"))
-    assert raised.value.usage.input_tokens == 77
 
 
 CALLS = st.lists(

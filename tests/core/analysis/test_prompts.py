@@ -3,6 +3,7 @@ from core.lesson_shapes import lesson
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tables import tables_of
 
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.analysis.prompts import FIRST_MESSAGE_TOKENS, fenced, first_message
@@ -20,6 +21,8 @@ from nightwatch_core.models.research import (
     ResearchContext,
 )
 from nightwatch_core.text.plain_text import estimated_tokens
+
+TABLES = tables_of(__file__)
 
 NOTHING = ResearchContext()
 
@@ -73,23 +76,7 @@ def headings(message):
     return [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == "heading_open"]
 
 
-ALL = [
-    "The error",
-    "Trace",
-    "Found earlier tonight for related errors",
-    "Where it fails, at the commit that failed",
-    "On the way there",
-    "What the failing value comes from",
-    "What the transaction or the message may mean",
-    "Read by an earlier look",
-    "Further files (they exist)",
-    "Who last changed these lines",
-    "What was deployed before it began",
-    "Prior knowledge",
-    "Known patterns",
-    "Past learnings",
-    "How code is written here, in its own words",
-]
+ALL = TABLES["headings_in_order"]
 
 
 def test_everything_known_is_told_in_order():

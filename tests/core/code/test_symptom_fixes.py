@@ -8,8 +8,9 @@ from tests.benchmarks.symptom_fixes.pairs import NONE, development
 PAIRS = development()
 MISSED = {"java-b02", "py-16"}  # known, and not seen yet
 ALARMS = {"py-t07"}  # known, and taken for symptom fixes
-ALSO = {  # of two kinds at once, or seen as another one
-    *(
+# Of two kinds at once, or seen as another one.
+ALSO = frozenset(
+    [
         "rb-b07",
         "php-b09",
         "java-b01",
@@ -21,8 +22,8 @@ ALSO = {  # of two kinds at once, or seen as another one
         "php-b02",
         "py-t05",
         "rb-t03",
-    )
-}
+    ]
+)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[one.name for one in PAIRS])

@@ -8,13 +8,11 @@ from nightwatch_core.intake.windows import (
     lookback,
     lookback_for,
     night_name,
-    read_until,
     source_key,
     unread_gap,
 )
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, NightKind, NightRecord
 
 TABLES = tables_of(__file__)
 
@@ -81,36 +79,6 @@ def test_two_applications_never_share_a_key():
     keys |= {source_key(LIVE.model_copy(update={"repo": "till"}), "1", "shop")}
     assert len(keys) == 5
     assert source_key(FILE, "1", "shop") == source_key(FILE, "2", "till") == "file|e.jsonl|"
-
-
-KIND = NightKind(key="k", scheduled=True)
-
-
-def record(status="complete", read_whole=True, kind=KIND):
-    night = Night(id="n", window=window(), now=DAY, kind=kind)
-    told = {"read_whole": read_whole, "night": night}
-    return NightRecord(id="n", status=status, started=DAY, **told)
-
-
-def test_a_scheduled_night_that_read_all_moves_the_watermark():
-    assert read_until(record(), "k") == read_until(record("degraded"), "k") == DAY
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        record("failed"),
-        record("running"),
-        record(read_whole=False),
-        record(kind=NightKind(key="other", scheduled=True)),
-        record(kind=NightKind(key="k")),
-        record(kind=NightKind(key="k", scheduled=True, dry=True)),
-        NightRecord(id="old", status="complete", started=DAY),
-    ],
-    ids=["failed", "running", "not-whole", "other-key", "by-hand", "dry", "without-night"],
-)
-def test_any_other_night_does_not(other):
-    assert read_until(other, "k") is None
 
 
 def test_what_is_left_out_is_said_in_the_windows_own_time():

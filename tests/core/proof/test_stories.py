@@ -90,10 +90,6 @@ def test_the_first_step_that_does_not_pass_ends_it_and_nothing_is_published():
         ({2: made(has_fix=False, root_cause="total is generated.")}, "total is generated."),
         ({2: made(edit("tests/test_cart.py", "self.assertEqual(total(", "print(total("))},
          "it was not read"),
-        ({2: made(edit("shop/cart.py", "    return sum(", "    import os\n    os.system('id')\n"
-                       "    return sum("))}, "processes"),
-        ({2: made(edit("shop/cart.py", "def total(lines):\n", "def total(lines:\n"))}, "parse"),
-        ({2: made(edit(".github/workflows/ci.yml", "push", "[]"))}, "dot folder"),
         ({2: made(edit("../../etc/passwd", new="x", action="create"))}, "no file of the repo"),
     ],
 )  # fmt: skip

@@ -30,16 +30,3 @@ def test_the_trackers_word_about_own_frames_counts_behind_prefixes_of_the_owner(
         False,
         True,
     ]
-
-
-def test_places_that_are_not_in_the_trace_say_nothing() -> None:
-    raw = "\n".join((HEAD, own_row("/gone.rs", 7), OUTER))
-    assert parse(raw).frames[0].in_app
-
-
-def test_causes_are_links() -> None:
-    trace = parse("\n".join((HEAD, OUTER, "Caused by: shop::Empty: none left", INNER)))
-    assert [(one.error_class, one.message) for one in trace.links] == [
-        ("SIGSEGV", "no"),
-        ("shop::Empty", "none left"),
-    ]

@@ -63,21 +63,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
 
 
 @pytest.mark.parametrize(
-    ("language", "printed"),
-    [
-        *(("", path) for path in TABLES["libraries"]),
-        ("ruby", "~/order.rb"),
-        ("ruby", "~/shop/order.rb"),
-        ("ruby", "~/.rbenv/versions/3.3.0/app/models/order.rb"),
-        ("ruby", "~/shop/vendor/bundle/app/models/order.rb"),
-        ("javascript", "webpack:///~/dep/src/pages/index.tsx"),
-        ("javascript", "~/src/pages/index.tsx"),
-        ("python", "/usr/lib/python3/dist-packages/celery/app/base.py"),
-        ("python", "redis/client.py"),  # the tree has app/redis/client.py
-        ("java", "Util.java rx.Util"),
-        ("java", "Cart.java org.springframework.web.Cart"),
-        ("java", "order.rb"),
-    ],
+    ("language", "printed"), [*(("", path) for path in TABLES["libraries"]), *TABLES["namesakes"]]
 )
 def test_a_file_of_the_same_name_is_no_proof(language: str, printed: str) -> None:
     path, _, module = printed.partition(" ")
