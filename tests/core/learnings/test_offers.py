@@ -383,7 +383,7 @@ def test_a_byte_order_mark_stays_in_front():
     assert with_entry("\ufeff", "Gotchas", ENTRY).startswith("\ufeff## Learnings\n")
 
 
-@pytest.mark.parametrize("decoy", TABLES["what_only_looks_like_the_section_is_none"])
+@pytest.mark.parametrize("decoy", TABLES["decoys"])
 def test_what_only_looks_like_the_section_is_none(decoy):
     after = with_entry(decoy, "Gotchas", ENTRY)
     assert after == f"{decoy}\n## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"

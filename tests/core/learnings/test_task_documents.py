@@ -55,9 +55,7 @@ def test_the_same_notes_are_not_appended_twice() -> None:
     assert task_of(with_notes(once, other), "a.md").notes == (NOTES, other)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), TABLES["related_tasks_are_added_where_people_keep_them"]
-)
+@pytest.mark.parametrize(("before", "after"), TABLES["related_tasks"])
 def test_related_tasks_are_added_where_people_keep_them(before: str, after: str) -> None:
     body = "---\n# T\n"
     changed = with_notes(f"---\n{before}\n{body}", NOTES, ("a", "b"))
@@ -151,7 +149,7 @@ def test_a_fix_in_another_section_belongs_to_the_last_problem() -> None:
     assert problem.solution == "Ask for the day's rate"
 
 
-@pytest.mark.parametrize("text", TABLES["where_nothing_is_told_nothing_is_noted"])
+@pytest.mark.parametrize("text", TABLES["without_labels"])
 def test_where_nothing_is_told_nothing_is_noted(text: str) -> None:
     assert drawn(text).empty
     assert drawn(plan=text).empty

@@ -4,8 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from analysis_shapes import case, group
+from tables import tables_of
 
 from nightwatch_core.models.errors import Case, Triage, triage_texts
+
+TABLES = tables_of(__file__)
 
 STATES = ("", "ignored", "resolved", "regressed")
 NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
@@ -39,20 +42,7 @@ def test_a_return_is_later_than_a_moment_unless_both_are_known(state, at, moment
     assert case(leader=group(), others=(sibling,)).regressed_after(moment) is later
 
 
-@pytest.mark.parametrize(
-    ("triages", "sentence"),
-    [
-        ((), ""),
-        ((("", ""), ("", "Ann")), "assigned to Ann"),
-        (
-            (("resolved", "Ann"), ("regressed", "Bob"), ("", "Ann")),
-            "a regression: resolved in Acme's Issues, and back; assigned to Ann, Bob",
-        ),
-        ((("resolved", ""),), "resolved in Acme's Issues since it was last seen"),
-        ((("ignored", ""),), "ignored in Acme's Issues"),
-        ([("", name) for name in "abcde"], "assigned to a, b, c and 2 more"),
-    ],
-)
+@pytest.mark.parametrize(("triages", "sentence"), TABLES["what_the_team_said"])
 def test_what_the_team_said_is_one_sentence(triages, sentence):
     given = [
         Triage(state=state, assignee=who, service="Acme", inbox="Issues") for state, who in triages

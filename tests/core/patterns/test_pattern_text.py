@@ -61,9 +61,7 @@ def test_what_people_wrote_is_a_systemic_issue():
     assert pattern_of("## Notes\n\nOnly this.\n", FILE).description == "Notes: Only this."
 
 
-@pytest.mark.parametrize(
-    ("meta", "wrong"), TABLES["what_no_pattern_holds_is_refused_with_the_reason"]
-)
+@pytest.mark.parametrize(("meta", "wrong"), TABLES["refusals"])
 def test_what_no_pattern_holds_is_refused_with_the_reason(meta, wrong):
     for read in (pattern_of, pattern_entry):
         with pytest.raises(GiveUp, match=wrong):

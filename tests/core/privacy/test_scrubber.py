@@ -10,41 +10,12 @@ from tests.benchmarks.scrubbing.samples import blind, development, removal
 TABLES = tables_of(__file__)
 
 WORD = "aB3" * 12
-SECRET = {
-    "Anthropic": f"sk-ant-api03-{WORD}",
-    "OpenAI": f"sk-{WORD}",
-    "Stripe": f"sk_live_{WORD}",
-    "GitHub": f"ghp_{WORD}",
-    "GitHub server": f"ghs_{WORD}",
-    "GitHub fine": f"github_pat_{WORD}_{WORD}",
-    "GitLab": f"glpat-{WORD}",
-    "Slack": f"xoxb-1234567890-{WORD}",
-    "webhook": f"https://hooks.slack.com/services/T000/B000/{WORD}",
+SECRET = {kind: text.replace("{WORD}", WORD) for kind, text in TABLES["secret"].items()} | {
     "New Relic": "NRAK-" + "AB12" * 7,
     "licence": "ab12" * 9 + "NRAL",
     "AWS": "AKIA" + "AB12" * 4,
     "AWS session": "ASIA" + "AB12" * 4,
     "Google": "AIza" + "x" * 35,
-    "token": f"eyJhbGciOiJIUzI1NiJ9.{WORD}.{WORD}",
-    "header": f"Authorization: Basic {WORD}==",
-    "json header": f'{{"authorization": "token {WORD}"}}',
-    "bearer": f"bearer {WORD}",
-    "address": f"postgres://shop:{WORD}@db/shop",
-    "redis": f"redis://:{WORD}@cache",
-    "ruby": f'password: "{WORD}"',
-    "hash": f"'api_key' => '{WORD}'",
-    "env": f"DATABASE_PASSWORD={WORD}",
-    "yaml": f"client_secret: {WORD}",
-    "query": f"https://host/?access_token={WORD}&page=2",
-    "AWS secret": f"aws_secret_access_key = '{WORD}'",
-    "named key": f"ADMIN_KEY {WORD} has no permission",
-    "mysql": f"mysqldump -uroot -p{WORD} shop",
-    "samba": f"smbclient //files/share -U svc%{WORD} failed",
-    "ftp": f"530 Login incorrect. PASS {WORD}",
-    "imap": f"LOGIN support {WORD} failed",
-    "pem": f"-----BEGIN RSA PRIVATE KEY-----\n{WORD}\n{WORD}=\n-----END RSA PRIVATE KEY-----",
-    "cut pem": f"-----BEGIN PRIVATE KEY-----\n   12| {WORD}\n   13| {WORD}",
-    "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
 }
 HARMLESS = TABLES["harmless"]
 CODE = TABLES["code"]

@@ -1,41 +1,16 @@
 import pytest
+from tables import tables_of
 
 from nightwatch_core.publish.ci import ci_of_branches, starting_events
+
+TABLES = tables_of(__file__)
 
 EVERY = ("push", "pull_request", "pull_request_target", "create")
 
 
-@pytest.mark.parametrize(
-    ("workflow", "events"),
-    [
-        ("on: push", ("push",)),
-        ("'on': push", ("push",)),
-        ("on: [push, pull_request]", ("push", "pull_request")),
-        ("on:\n  - create\n  - schedule", ("create",)),
-        ("on:\n  push:\n  pull_request_target:", ("push", "pull_request_target")),
-        ("on:\n  push: {branches: [main]}", ()),
-        ("on:\n  push: {branches: ['*']}", ()),
-        ("on:\n  push: {branches: ['**']}", ("push",)),
-        ("on:\n  push: {branches: ['**', '!nightwatch/**']}", ()),
-        ("on:\n  push: {branches: ['!nightwatch/**', '**']}", ("push",)),
-        ("on:\n  push: {branches: ['nightwatch/*']}", ("push",)),
-        ("on:\n  push: {branches-ignore: ['nightwatch/**']}", ()),
-        ("on:\n  push: {branches-ignore: ['dependabot/**']}", ("push",)),
-        ("on:\n  push: {tags: ['v*']}", ()),
-        ("on:\n  push: {tags: ['v*'], branches: [main]}", ()),
-        ("on:\n  pull_request: {branches: [main, 'release/**']}", ("pull_request",)),
-        ("on:\n  pull_request: {branches: [develop]}", ()),
-        ("on:\n  pull_request: {types: [opened]}", ("pull_request",)),
-        ("on:\n  schedule: [{cron: '0 0 * * *'}]\n  workflow_dispatch:", ()),
-        ("name: nothing", ()),
-        ("", ()),
-        ("on: [push", EVERY),
-        ("[" * 5_000, EVERY),
-        ("on: &a [*a]", EVERY),
-    ],
-)
+@pytest.mark.parametrize(("workflow", "events"), [*TABLES["workflows"], ("[" * 5_000, EVERY)])
 def test_what_a_workflow_runs_for_a_branch_of_ours(workflow: str, events: tuple[str, ...]) -> None:
-    assert starting_events(workflow, "main") == events
+    assert starting_events(workflow, "main") == tuple(events)
 
 
 def test_each_ci_is_named_with_how_to_withhold_its_secrets() -> None:

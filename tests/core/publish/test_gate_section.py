@@ -6,7 +6,7 @@ from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, rea
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.answer import Hypothesis
-from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
+from nightwatch_core.models.proposals import Check, GateResult, not_run
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
 RED = GateResult(
@@ -114,11 +114,3 @@ def test_what_would_be_published_and_is_not_what_passed_is_no_draft():
     for other in ({"fix": "f1:000000000000"}, {"edits": fix_of(2)}):
         plan = pulls(with_gate(GREEN.model_copy(update=other)))
         assert reasons(plan) == ["what would be published is not what passed"]
-
-
-def test_a_draft_says_why_nothing_reproduces():
-    none = Reproduction(outcome="not reproduced", because=HOSTILE)
-    analysis = with_gate(GREEN.model_copy(update={"reproduction": none}))
-    (draft,) = pulls(analysis).proposals
-    assert "Not reproduced" in draft.body
-    assert draft.body.replace("`@team`", "").count("@team") == 0

@@ -23,16 +23,13 @@ def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=()):
     return mitigations_in(changes, {path: before}.get, evidence)
 
 
-def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():
-    guarded = FindingView(analysis(), mitigations=mitigations_of(GUARDED))
-    body = pull_body(guarded, "k", "n", None)
+def test_a_guard_is_told_as_a_mitigation_and_may_be_proposed_and_a_fix_is_none():
+    guarded = mitigations_of(GUARDED)
+    body = pull_body(FindingView(analysis(), mitigations=guarded), "k", "n", None)
     assert "**This is a mitigation, not the fix.**" in body
     assert "`shop/price.py:2` puts a made-up value" in body
+    assert not_wanted(guarded) is None
     assert mitigations_of(MENDED) == ()
-
-
-def test_a_mitigation_may_be_proposed():
-    assert not_wanted(mitigations_of(GUARDED)) is None
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def patch(**more):
 
 def plan(own=(), receipts=(ISSUE,), options=PATCHES, **more):
     night = (own, receipts, options, COMMIT, FILES.get, NIGHT)
-    return plan_pulls((analysis(fix=(FIX,), **more),), *night)
+    return plan_pulls((analysis(**{"fix": (FIX,), **more}),), *night)
 
 
 def test_the_issue_carries_it_and_its_commit_is_known_again():
@@ -68,11 +68,6 @@ def test_another_fix_than_a_failed_one_gets_its_own_and_the_same_none():
     assert plan(own=(patch(),), failed_pulls=(7,)).proposals
     told = plan(own=(patch(),), failed_pulls=(7,), rejected=(fix_digest((FIX,)),))
     assert "turned down" in told.skips[0].reason
-
-
-def test_the_limit_counts_them():
-    told = plan(options=PATCHES.model_copy(update={"max_pull_requests": 0}))
-    assert [skip.cause for skip in told.skips] == ["limit"]
 
 
 def test_another_error_with_its_cause_is_told_on_the_issue():
@@ -129,7 +124,5 @@ def test_one_policy_judges_what_was_found_tonight_and_what_a_lesson_kept(options
 
 @pytest.mark.parametrize("kind", ["answered", "reused"])
 def test_a_new_power_is_refused_in_a_kept_edit_as_in_a_new_one(kind):
-    fix = (FIX.model_copy(update={"new": "getattr(__import__('o' + 's'), 'system')('id')"}),)
-    found = analysis(fix=fix, ending=Ending(kind=kind))
-    told = plan_pulls((found,), (), (ISSUE,), PATCHES, COMMIT, FILES.get, NIGHT)
-    assert "starts processes" in told.skips[0].reason
+    fix = FIX.model_copy(update={"new": "getattr(__import__('o' + 's'), 'system')('id')"})
+    assert "starts processes" in plan(fix=(fix,), ending=Ending(kind=kind)).skips[0].reason

@@ -8,7 +8,7 @@ from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
+from nightwatch_core.models.proposals import DraftPull, OpenIssue, OwnItem, Receipt
 from nightwatch_core.publish.expected_value import effect_key, in_order
 from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.text.markers import read_marker
@@ -48,8 +48,6 @@ def reasons(plan):
 def test_the_best_come_first_and_equal_ones_stay_in_order():
     low, fixed, other = named(1, confidence="low"), named(2, fix=(FIX,)), named(3, confidence="low")
     assert in_order((low, fixed, other)) == (fixed, low, other)
-    told = issues(named(1, confidence="medium"), named(2, fix=(FIX,)), named(3)).proposals
-    assert [proposal.fingerprint for proposal in told] == ["v1:2", "v1:3", "v1:1"]
 
 
 def test_a_new_error_opens_an_issue():
@@ -62,23 +60,43 @@ def test_a_new_error_opens_an_issue():
     assert issue.labels == ("nightwatch", "confidence-high")
 
 
-def test_low_confidence_without_a_fix_is_only_in_the_report():
-    plan = issues(analysis(confidence="low"))
-    assert plan.proposals == ()
-    assert reasons(plan) == ["low confidence and no fix: only in the report"]
-    assert issues(analysis(confidence="low", fix=(FIX,))).proposals
+LATER, EARLIER = DAY + timedelta(hours=1), DAY - timedelta(hours=1)
+LOW = {"confidence": "low"}
 
 
-def test_items_of_other_errors_and_other_kinds_are_nobodys_business():
-    own = (item(fingerprint="v1:b"), item("pull"), item(fingerprint=""))
-    assert isinstance(issues(analysis(), own=own).proposals[0], OpenIssue)
+def closed(at, **more):
+    return item(state="closed", closed_at=at, **more)
 
 
-def test_an_open_issue_gets_a_comment_where_the_analysis_is_fresh():
-    (comment,) = issues(analysis(), own=(item(),)).proposals
-    assert isinstance(comment, Comment)
-    assert comment.number == 7
-    assert "Analysed again" in comment.body
+@pytest.mark.parametrize(
+    ("found", "own", "expected"),
+    [
+        (LOW, (), "low confidence and no fix: only in the report"),
+        (LOW | {"fix": (FIX,)}, (), "issue"),
+        ({"ending": REUSED}, (), "issue"),
+        ({}, (item(fingerprint="v1:b"), item("pull"), item(fingerprint="")), "issue"),
+        ({}, (item(),), "comment"),
+        ({}, (item(state_reason="reopened"),), "comment"),
+        ({}, (item(fingerprint="sig:a"),), "comment"),
+        ({"of": case(others=(group("v1:b"),))}, (item(fingerprint="v1:b"),), "comment"),
+        ({"ending": REUSED}, (item(),), "known, nothing new since issue #7"),
+        (LOW, (item(),), "nothing to add to issue #7"),
+        ({}, (closed(EARLIER),), "reopen"),
+        ({}, (closed(DAY),), "issue #7 is closed"),
+        ({}, (closed(LATER),), "issue #7 is closed"),
+        ({}, (closed(None),), "issue #7 is closed"),
+        ({"of": case(group(last_seen=None))}, (closed(EARLIER),), "issue #7 is closed"),
+        ({"of": case(others=(group("v1:b", last_seen=LATER),))}, (closed(DAY),), "reopen"),
+        ({}, (closed(EARLIER, state_reason="not_planned"),), "issue #7 was closed as not planned"),
+    ],
+)
+def test_what_becomes_of_a_finding_and_what_there_is_of_it(found, own, expected):
+    plan = issues(analysis(**found), own=own)
+    if plan.proposals:
+        assert [one.kind for one in plan.proposals] == [expected]
+    else:
+        assert reasons(plan)[0].startswith(expected)
+    assert all(one.number == 7 for one in plan.proposals if expected != "issue")
 
 
 def test_a_fix_that_failed_is_not_shown_again_in_a_comment():
@@ -89,66 +107,10 @@ def test_a_fix_that_failed_is_not_shown_again_in_a_comment():
     assert issues(other, own=(item(),)).proposals[0].kind == "comment"
 
 
-def test_an_open_issue_gets_none_where_nothing_is_new():
-    plan = issues(analysis(ending=REUSED), own=(item(),))
-    assert plan.proposals == ()
-    assert reasons(plan) == ["known, nothing new since issue #7"]
-    assert reasons(issues(analysis(confidence="low"), own=(item(),))) == [
-        "nothing to add to issue #7"
-    ]
-
-
-def test_a_reused_analysis_without_an_issue_opens_one():
-    assert isinstance(issues(analysis(ending=REUSED)).proposals[0], OpenIssue)
-
-
-@pytest.mark.parametrize("name", ["v1:b", "sig:a"])
-def test_an_issue_is_found_under_any_name_of_the_case(name):
-    of = case(others=(group("v1:b"),))
-    (comment,) = issues(analysis(of), own=(item(fingerprint=name),)).proposals
-    assert (comment.kind, comment.number) == ("comment", 7)
-
-
 def test_of_several_issues_the_open_one_then_the_newest_is_meant():
-    closed = {"state": "closed", "closed_at": DAY - timedelta(days=9)}
-    own = (item(number=3), item(number=9, **closed), item(number=8, **closed))
+    own = (item(number=3), closed(EARLIER, number=9), closed(EARLIER, number=8))
     assert issues(analysis(), own=own).proposals[0].number == 3
     assert issues(analysis(), own=own[1:]).proposals[0].number == 9
-
-
-def test_a_closed_issue_is_reopened_only_by_an_error_seen_after_it():
-    before, after = DAY - timedelta(hours=1), DAY + timedelta(hours=1)
-    (again,) = issues(analysis(), own=(item(state="closed", closed_at=before),)).proposals
-    assert isinstance(again, Reopen)
-    assert again.number == 7
-    for closed_at in (DAY, after, None):
-        plan = issues(analysis(), own=(item(state="closed", closed_at=closed_at),))
-        assert plan.proposals == ()
-        assert "#7 is closed" in reasons(plan)[0]
-    unseen = analysis(case(group(last_seen=None)))
-    assert not issues(unseen, own=(item(state="closed", closed_at=before),)).proposals
-
-
-def test_any_group_of_the_case_may_have_come_back():
-    later = DAY + timedelta(hours=2)
-    of = case(others=(group("v1:b", last_seen=later),))
-    own = (item(state="closed", closed_at=DAY + timedelta(hours=1)),)
-    assert issues(analysis(of), own=own).proposals[0].kind == "reopen"
-
-
-def test_what_people_closed_as_not_planned_stays_closed():
-    closed = {"state": "closed", "state_reason": "not_planned", "closed_at": DAY - timedelta(1)}
-    plan = issues(analysis(fix=(FIX,)), own=(item(**closed),))
-    assert plan.proposals == ()
-    assert reasons(plan) == ["issue #7 was closed as not planned"]
-    assert reasons(pulls(analysis(fix=(FIX,)), own=(item(**closed),))) == [
-        "issue #7 is closed as not planned"
-    ]
-
-
-def test_a_reopened_issue_is_an_open_one():
-    own = (item(state_reason="reopened"),)
-    assert issues(analysis(), own=own).proposals[0].kind == "comment"
 
 
 def test_the_limit_of_new_issues_counts_only_new_ones():
@@ -202,8 +164,7 @@ def test_a_night_that_crashed_after_one_issue_opens_no_more_than_allowed():
 
 
 def test_an_issue_that_was_reopened_tonight_gets_no_comment_besides():
-    closed = item(state="closed", closed_at=DAY - timedelta(days=1))
-    outbox = MemoryOutbox(items=[closed])
+    outbox = MemoryOutbox(items=[closed(EARLIER)])
     (again,) = issues(analysis(), own=outbox.own_items()).proposals
     outbox.publish(again)
     (news,) = issues(analysis(), own=outbox.own_items()).proposals
@@ -298,19 +259,15 @@ def test_new_files_need_not_have_been_read_and_evidence_counts_as_read():
     assert not pulls(analysis(fix=(FIX,), read=(), evidence=claimed)).proposals
 
 
-def test_a_remembered_fix_without_a_draft_is_proposed():
-    remembered = analysis(fix=(FIX,), ending=REUSED, read=("shop/cart.py",), evidence=())
-    assert pulls(remembered, own=(item(),)).proposals
-
-
 def test_a_fix_with_a_new_capability_is_refused():
     risky = analysis(fix=(FIX.model_copy(update={"new": "os.system(line.price)"}),))
     assert "starts processes" in reasons(pulls(risky))[0]
 
 
 def test_a_remembered_fix_of_a_file_that_nobody_read_stays_refused():
-    remembered = analysis(fix=(FIX,), ending=REUSED, read=(), evidence=())
-    plan = pulls(remembered, own=(item(),))
+    told = {"fix": (FIX,), "ending": REUSED, "evidence": ()}
+    assert pulls(analysis(read=("shop/cart.py",), **told), own=(item(),)).proposals
+    plan = pulls(analysis(read=(), **told), own=(item(),))
     assert plan.proposals == ()
     assert plan.skips[0].reason == "it changes shop/cart.py, which was not read"
 
@@ -338,10 +295,12 @@ def test_a_draft_of_tonight_is_planned_again_under_its_key():
 
 
 def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():
-    closed = item(state="closed", closed_at=DAY - timedelta(days=1))
-    assert reasons(pulls(analysis(fix=(FIX,)), own=(closed,))) == ["issue #7 is closed"]
+    shut, fixed = closed(EARLIER), analysis(fix=(FIX,))
+    assert reasons(pulls(fixed, own=(shut,))) == ["issue #7 is closed"]
+    unwanted = closed(EARLIER, state_reason="not_planned")
+    assert reasons(pulls(fixed, own=(unwanted,))) == ["issue #7 is closed as not planned"]
     again = Receipt(key="k", kind="reopen", fingerprint="v1:a", status="done", number=7)
-    assert pulls(analysis(fix=(FIX,)), own=(closed,), receipts=(again,)).proposals
+    assert pulls(fixed, own=(shut,), receipts=(again,)).proposals
 
 
 @pytest.mark.parametrize(
@@ -365,7 +324,3 @@ def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
     assert "0 times" in reasons(plan)[0]
     assert "limit of draft pull requests" in reasons(plan)[1]
     assert [skip.fingerprint for skip in plan.skips] == ["v1:1", "v1:3"]
-
-
-def test_no_analyses_no_plan():
-    assert issues().proposals == pulls().proposals == ()

@@ -23,15 +23,18 @@ KNOWN = Handover(
 )
 
 
-def unknown(number=1, **more):
+def finding(number, **more):
     of = case(group(f"v1:{number}", transaction=f"page/{number}"))
+    return analysis(of.model_copy(update={"signature": ""}), **more)
+
+
+def unknown(number=1, **more):
     told = {"confidence": "low", "handover": KNOWN, "title": "The price is lost", **more}
-    return analysis(of.model_copy(update={"signature": ""}), **told)
+    return finding(number, **told)
 
 
 def known(number=2, **more):
-    of = case(group(f"v1:{number}", transaction=f"page/{number}"))
-    return analysis(of.model_copy(update={"signature": ""}), **more)
+    return finding(number, **more)
 
 
 def item(**more):

@@ -1,7 +1,12 @@
 """The night in one line: every combination of what a night can be made of."""
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from core.report_fixture import NOW, analysis, empty, group, known
+from tables import tables_of
 
 from nightwatch_core.models.analysis import Ending, Failure
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
@@ -11,72 +16,44 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.headline import NOTHING_CAME, headline
 from nightwatch_core.report.view import record_of
 
+TABLES = tables_of(__file__)
+
 SIGHT = FirstSight(severity="low", likely_cause="A typo.", needs_deep_investigation=False)
 REUSED = Ending(kind="reused", detail="errors/x.md")
 
 
-def _known(number: int) -> object:
-    return analysis(number, ending=REUSED)
+def night(errors: int, status: str = "complete", **made: Any) -> RunReport:
+    """A night of so many analyses, failures and dropped groups of each kind."""
+    numbers = itertools.count(1)
 
+    def of(kind: str, make: Callable[[int], Any]) -> tuple[Any, ...]:
+        return tuple(make(next(numbers)) for _ in range(made.get(kind, 0)))
 
-def _failures(count: int, kind: str = "failed") -> tuple[Failure, ...]:
-    return tuple(
-        Failure(
-            case=Case(leader=group(n)), reason="r", ending=Ending.model_validate({"kind": kind})
-        )
-        for n in range(20, 20 + count)
+    def failure(kind: str) -> Callable[[int], Failure]:
+        ending = Ending.model_validate({"kind": kind})
+        return lambda n: Failure(case=Case(leader=group(n)), reason="r", ending=ending)
+
+    def dropped(kind: str) -> Callable[[int], DroppedGroup]:
+        told = {"kind": kind, "reason": kind}
+        return lambda n: DroppedGroup.model_validate({"group": group(n), **told})
+
+    return empty(
+        errors=errors,
+        status=status,
+        analyses=(
+            *of("found", analysis),
+            *of("fallback", lambda n: analysis(n, by_fallback=True)),
+            *of("known", lambda n: analysis(n, ending=REUSED)),
+        ),
+        failures=(*of("failed", failure("failed")), *of("budget gone", failure("budget gone"))),
+        dropped=(*of("ignored", dropped("ignored")), *of("limit", dropped("limit"))),
     )
 
 
-def _dropped(kind: str, count: int) -> tuple[DroppedGroup, ...]:
-    return tuple(
-        DroppedGroup.model_validate({"group": group(n), "kind": kind, "reason": kind})
-        for n in range(40, 40 + count)
-    )
-
-
-FIVE_KNOWN = tuple(map(_known, range(1, 6)))
-
-
-@pytest.mark.parametrize(
-    ("report", "text"),
-    [
-        (empty(errors=5, analyses=FIVE_KNOWN), "5 known error groups: nothing new to analyse"),
-        (empty(errors=1, analyses=FIVE_KNOWN[:1]), "1 known error group: nothing new to analyse"),
-        (
-            empty(errors=7, analyses=FIVE_KNOWN, dropped=_dropped("limit", 2)),
-            "None of 7 error groups was analysed · 5 known · 2 beyond tonight's limits",
-        ),
-        (
-            empty(errors=2, dropped=_dropped("ignored", 2)),
-            "None of 2 error groups was analysed · 2 ignored",
-        ),
-        (
-            empty(errors=3, dropped=(*_dropped("ignored", 1), *_dropped("limit", 2))),
-            "None of 3 error groups was analysed · 1 ignored · 2 beyond tonight's limits",
-        ),
-        (
-            empty(errors=3, failures=_failures(2), analyses=FIVE_KNOWN[:1], status="degraded"),
-            "None of 3 error groups was analysed · 1 known · 2 failed",
-        ),
-        (
-            empty(errors=4, failures=_failures(2, "budget gone"), analyses=(analysis(1),)),
-            "1 of 4 error groups analysed: 1 with a root cause, 1 fix proposed · "
-            "2 beyond tonight's budget",
-        ),
-        (
-            empty(errors=2, analyses=(analysis(1, by_fallback=True), _known(2))),
-            "1 of 2 error groups analysed: 1 with a root cause, 1 fix proposed · 1 known · "
-            "1 by the rules in the model's place",
-        ),
-        (
-            empty(errors=9, analyses=(analysis(1),), status="failed"),
-            "The night failed after 9 error groups had been read, 1 of them analysed.",
-        ),
-    ],
-)
-def test_what_a_night_was_like(report: RunReport, text: str) -> None:
-    assert headline(report) == text
+@pytest.mark.parametrize("told", TABLES["nights"], ids=lambda told: told["text"])
+def test_what_a_night_was_like(told: dict[str, Any]) -> None:
+    made = {name: value for name, value in told.items() if name != "text"}
+    assert headline(night(**made)) == told["text"]
 
 
 def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
@@ -89,7 +66,7 @@ def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
     )
     sent = SubmittedBatch(id="msgbatch_1", model="claude-haiku-5-5", errors=7)
     triage = BatchTriage(judged=(judged,), submitted=(sent,))
-    report = empty(errors=5, analyses=FIVE_KNOWN, batch_triage=triage)
+    report = night(errors=5, known=5).model_copy(update={"batch_triage": triage})
     assert headline(report).endswith(
         "nothing new to analyse · 1 judged at first sight in a batch · 7 submitted in a batch"
     )

@@ -4,52 +4,18 @@ from datetime import date
 
 import pytest
 from core.lesson_shapes import case, lesson
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.researcher import intent_of, learnings_for_case, relevant_learnings
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
+from nightwatch_core.models.knowledge import Notes, Problem, TaskFile, TaskSection
 
-SEARCH = TaskFile(
-    id="task-abc123",
-    title="Add user search API endpoint",
-    notes=(
-        Notes(
-            problems=(
-                Problem(
-                    what="N+1 queries on user.organizations relationship",
-                    solution="Added eager loading with includes()",
-                ),
-            ),
-            gotchas=("Prisma include syntax differs from ActiveRecord", "CI caches node_modules"),
-        ),
-    ),
-    sections=(TaskSection(name="implementation", text="Eager loading in the users query."),),
-)
-SESSIONS = TaskFile(
-    id="task-def456",
-    title="Move sessions",
-    notes=(
-        Notes(
-            decisions=(
-                Decision(
-                    choice="Used Redis for session storage",
-                    alternatives="PostgreSQL, JWT",
-                    rationale="Sub-ms lookups; JWT cannot be revoked",
-                ),
-            )
-        ),
-    ),
-    sections=(TaskSection(name="plan", text="Store sessions in Redis."),),
-)
-BILLING = TaskFile(
-    id="task-ghi789",
-    title="Invoices",
-    sections=(TaskSection(name="research", text="Rates are looked up by country. Rounding."),),
-)
-SILENT = TaskFile(id="task-zzz", title="Redis sessions")
-ALL = (SEARCH, SESSIONS, BILLING, SILENT)
+TABLES = tables_of(__file__)
+
+ALL = tuple(map(TaskFile.model_validate, TABLES["tasks"]))
+SILENT = ALL[-1]
 
 
 def found(intent: str, tasks=ALL, **more):

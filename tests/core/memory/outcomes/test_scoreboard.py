@@ -6,6 +6,7 @@ import pytest
 from core.lesson_shapes import analysis, lesson
 from core.report_fixture import complete
 from core.scoreboard_shapes import DAY, drafts, issue, proposed, published, record
+from tables import tables_of
 
 from nightwatch_core.memory import lessons as maker
 from nightwatch_core.memory.scoreboard import (
@@ -36,6 +37,8 @@ from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.view import view
 
+TABLES = tables_of(__file__)
+
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 
 
@@ -48,33 +51,13 @@ def test_every_outcome_has_a_mark_and_a_family() -> None:
     assert set(OUTCOMES) == set(KINDS) == {*EFFECTS, *REVIEWS, *ON_ISSUES}
 
 
-@pytest.mark.parametrize(
-    ("outcome", "right", "merged"),
-    [
-        ("merged", 1.0, True),
-        ("verified", 1.0, True),
-        ("edited before merge", 0.5, True),
-        ("closed unmerged", 0.0, False),
-        ("no effect", 0.0, True),
-        ("regressed", 0.0, True),
-        ("", None, False),
-        ("a word nobody knows", None, False),
-    ],
-)
+@pytest.mark.parametrize(("outcome", "right", "merged"), TABLES["outcomes_of_pull_requests"])
 def test_what_a_pull_requests_outcome_says(outcome: str, right: float, merged: bool) -> None:
     found = only(published(proposed(12, outcome)))
     assert (found.right, found.merged) == (right, merged)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "fix", "right"),
-    [
-        ("closed", "f1", 1.0),
-        ("closed", "", None),  # somebody may have found another cause
-        ("not planned", "", 0.0),
-        ("reopened", "f1", None),
-    ],
-)
+@pytest.mark.parametrize(("outcome", "fix", "right"), TABLES["what_an_issues_outcome_says"])
 def test_what_an_issues_outcome_says(outcome: str, fix: str, right: float | None) -> None:
     assert only(published(issue(11, outcome, fix=fix))).right == right
 
@@ -198,15 +181,7 @@ def test_low_is_never_lowered_and_success_never_raises() -> None:
 # How many of our drafts passed: by their checks, and by what people did with them.
 
 
-@pytest.mark.parametrize(
-    ("states", "checks", "good", "known"),
-    [
-        ("ooo", "pf.", 1, 2),  # by their checks
-        ("mc", "..", 1, 2),  # by what people did
-        ("mc", "fp", 1, 2),  # what people did wins
-        ("oo", "..", 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("states", "checks", "good", "known"), TABLES["what_is_known_of_drafts"])
 def test_what_is_known_of_drafts(states: str, checks: str, good: int, known: int) -> None:
     pulls = (*drafts(states, checks), OwnItem(kind="issue", number=9, fingerprint="a"))
     rate = with_drafts(Scoreboard(), pulls).drafts

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from core.follow_world import (
     DAY,
-    EDIT,
     NAME,
     Production,
     at,
@@ -18,6 +17,7 @@ from core.follow_world import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.memory.outcomes import (
     MOST_FATES,
@@ -39,6 +39,8 @@ from nightwatch_core.models.knowledge import (
     OutcomeUpdate,
 )
 from nightwatch_core.models.proposals import OwnItem
+
+TABLES = tables_of(__file__)
 
 
 def kinds(told: OutcomeUpdate | None) -> list[str]:
@@ -361,28 +363,11 @@ def test_traffic_is_known_where_every_night_knows_it() -> None:
     assert new_watch(later, tonight(8, 5)).after.traffic is None
 
 
-@pytest.mark.parametrize(
-    ("edit", "text", "stands"),
-    [
-        (EDIT, "x = Rates.of(code)\r\n", True),
-        (EDIT, "x = RATES.fetch(code)", False),
-        (EDIT, "Rates.of(code); RATES.fetch(code)", False),
-        (EDIT, None, False),
-        (Edit(path="a", old="x\n", new="x\ny\n"), "x\r\ny\r\n", True),
-        (Edit(path="a", old="x\n", new="x\ny\n"), "x\nz\n", False),
-        (Edit(path="a", old="x", new=""), "y", True),
-        (Edit(path="a", old="x", new=""), "xy", False),
-        (Edit(path="a", action="create", new="text\n"), "text", True),
-        (Edit(path="a", action="create", new="text\n"), "", False),
-        (Edit(path="a", action="delete"), None, True),
-        (Edit(path="a", action="delete"), "still", False),
-    ],
-    ids=lambda value: "",
-)
+@pytest.mark.parametrize(("edit", "text", "stands"), TABLES["standing_fixes"])
 def test_a_fix_stands_where_new_is_there_and_old_is_gone(
-    edit: Edit, text: str | None, stands: bool
+    edit: dict[str, str], text: str | None, stands: bool
 ) -> None:
-    assert fix_stands((edit,), lambda _: text) is stands
+    assert fix_stands((Edit(**edit),), lambda _: text) is stands
     assert not fix_stands((), lambda _: text)
 
 

@@ -1,5 +1,6 @@
 import pytest
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, entry, kept, link
+from tables import tables_of
 
 from nightwatch_core.memory.recall import (
     SIMILAR_WORDS,
@@ -10,6 +11,8 @@ from nightwatch_core.memory.recall import (
     own_lessons,
 )
 from nightwatch_core.models.errors import Frame
+
+TABLES = tables_of(__file__)
 
 TONIGHT = case(links=(link(message="no key total", frames=(TOTAL, VIEW, DRIVER)),))
 NOISE = tuple(kept(one, f"noise{at}") for at, one in enumerate(OTHERS))
@@ -123,35 +126,10 @@ QUERY = SearchDocument(
 )
 
 
-@pytest.mark.parametrize(
-    ("lesson", "reason", "score"),
-    [
-        (SearchDocument(frames=("rates/client.get",)), "same frame rates/client.get", 0),
-        (
-            SearchDocument(frames=("rates/jobs.run", "rates/client.get", "net/http.read")),
-            "same frames rates/client.get, net/http.read and 1 more",
-            0,
-        ),
-        (
-            SearchDocument(message="no answer from 10.9.9.9 after 5s"),
-            "same message “no answer from <host> after <duration>”",
-            0,
-        ),
-        (SearchDocument(error_class="Net::ReadTimeout"), "same class Net::ReadTimeout", 0.5),
-        (
-            SearchDocument(error_class="Job::Failed", causes=("OSError: x",)),
-            "same cause OSError",
-            0,
-        ),
-        (SearchDocument(transaction="GET /rates/4"), "same transaction GET /rates/<n>", 0.3),
-        (SearchDocument(tags=("net", "slow", "rates")), "shared tags net, rates", 0.2),
-        (SearchDocument(error_class="net::readtimeout"), SIMILAR_WORDS, 0),
-        (SearchDocument(), SIMILAR_WORDS, 0),
-    ],
-)
+@pytest.mark.parametrize(("lesson", "reason", "score"), TABLES["things_in_common"])
 def test_each_thing_in_common_is_said_and_scored(lesson, reason, score):
-    found = compare(QUERY, lesson)
-    assert (found.because, found.score) == ((reason,), score)
+    found = compare(QUERY, SearchDocument(**lesson))
+    assert (found.because, found.score) == ((reason or SIMILAR_WORDS,), score)
 
 
 def test_reasons_are_short_single_lines_whatever_documents_hold():

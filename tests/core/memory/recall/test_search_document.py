@@ -1,5 +1,6 @@
 import pytest
 from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, link
+from tables import tables_of
 
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.recall import (
@@ -12,31 +13,12 @@ from nightwatch_core.memory.recall import (
 )
 from nightwatch_core.models.errors import Frame
 
+TABLES = tables_of(__file__)
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (
-            Frame(path="A.java", module="org.codehaus.mq.Broker$4", function="lambda$send$12"),
-            Frame(path="A.java", module="org.apache.mq.Broker$7", function="lambda$send$3"),
-        ),
-        (
-            Frame(path="app/models/order.rb", function="block (2 levels) in total"),
-            Frame(path="app/models/order.rb", function="Order#total"),
-        ),
-        (
-            Frame(path="/srv/releases/17/app/cart.py", function="show"),
-            Frame(path="/srv/releases/18/app/cart.py", function="show"),
-        ),
-        (
-            Frame(path="/go/src/shop/cart.go", function="main.Total.func1"),
-            Frame(path="/go/src/shop/cart.go", function="main.Total.func2.1"),
-        ),
-    ],
-    ids=["java moved and counted", "ruby block", "release folder", "go closure"],
-)
+
+@pytest.mark.parametrize(("one", "other"), TABLES["frames_of_one_name"])
 def test_a_frame_keeps_its_name_when_only_its_surroundings_change(one, other):
-    assert frame_name(one) == frame_name(other)
+    assert frame_name(Frame(**one)) == frame_name(Frame(**other))
 
 
 def test_frames_of_the_application_count_and_the_root_cause_comes_first():
@@ -71,19 +53,7 @@ def test_huge_and_hostile_traces_stay_small_and_quick():
     assert len(found.places) <= limits.MOST_PLACES
 
 
-@pytest.mark.parametrize(
-    ("error_class", "message", "found"),
-    [
-        ("a.b.JMSException", "java.io.EOFException", ["JMSException", "EOFException"]),
-        (
-            "HiveException",
-            "x.RuntimeException: y.KryoException: null",
-            ["HiveException", "RuntimeException", "KryoException"],
-        ),
-        ("Net::ReadTimeout", "Net::ReadTimeout with #<TCPSocket>", ["ReadTimeout", "ReadTimeout"]),
-        ("KeyError", "the terror of errors", ["KeyError"]),
-    ],
-)
+@pytest.mark.parametrize(("error_class", "message", "found"), TABLES["classes_in_messages"])
 def test_classes_are_told_by_wrapped_messages_too(error_class, message, found):
     seen = [
         name for name in classes(SearchDocument(error_class=error_class, message=message)) if name

@@ -4,9 +4,12 @@ import pytest
 from core.lesson_shapes import group
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.intake.ignore_rules import matches
 from nightwatch_core.patterns.ignore_suggestions import SHORTEST, candidates
+
+TABLES = tables_of(__file__)
 
 
 def tried(*messages: str, error_class: str = "Rates::Reset") -> list[tuple[str, str, str]]:
@@ -27,27 +30,9 @@ def at(*transactions: str, **fields):
 CLASS = ("error_class", "exact", "Rates::Reset")
 
 
-@pytest.mark.parametrize(
-    ("messages", "first"),
-    [
-        (("the printer ran out of paper",), ("message", "exact", "the printer ran out of paper")),
-        (
-            ("the printer ran out of paper 7",),
-            ("message", "prefix", "the printer ran out of paper"),
-        ),
-        (
-            ("the printer ran out of paper", "the printer ran out of patience"),
-            ("message", "prefix", "the printer ran out of"),
-        ),
-        (("short",), CLASS),
-        (("reset by 10.0.0.1",), CLASS),
-        (("one message of its own", "another message of its own"), CLASS),
-        (("",), CLASS),
-        (("hidden \u202e text that is long enough",), CLASS),
-    ],
-)
+@pytest.mark.parametrize(("messages", "first"), TABLES["the_narrowest_comes_first"])
 def test_the_narrowest_comes_first(messages, first):
-    assert tried(*messages)[0] == first
+    assert tried(*messages)[0] == tuple(first)
 
 
 @pytest.mark.parametrize(
@@ -63,18 +48,10 @@ def test_a_class_that_anything_is_raised_as_is_no_rule(name):
 
 @pytest.mark.parametrize(
     ("transactions", "rules"),
-    [
-        (("jobs/sync",) * 2, [CLASS, ("transaction", "exact", "jobs/sync")]),
-        (("GET /scan/a", "GET /scan/b"), [CLASS]),
-        (("jobs/sync", ""), [CLASS]),
-        (("GET /",), [CLASS]),
-        (("/",), [CLASS]),
-        (("jobs/\u202esync",), [CLASS]),
-        (("jobs/" + "x" * 10_000,), [CLASS]),
-    ],
+    [*TABLES["transactions_are_the_last_resort"], (("jobs/" + "x" * 10_000,), [CLASS])],
 )
 def test_transactions_are_the_last_resort(transactions, rules):
-    assert told(candidates(at(*transactions))) == rules
+    assert told(candidates(at(*transactions))) == list(map(tuple, rules))
 
 
 def test_a_class_seen_with_other_messages_elsewhere_is_no_rule():
