@@ -144,7 +144,9 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
     choices = _read(_Choices, "options", said)
-    if wrong := (*_replaced(), *_misspelt()):
+    values = {**dotenv_values(_env_file()), **os.environ}
+    replaced = (f"  {name}: {advice}" for name, advice in REPLACED.items() if values.get(name))
+    if wrong := (*replaced, *_misspelt()):
         raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
     return NightOptions(**choices.model_dump())
 
@@ -182,11 +184,6 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
         raise StopTheNight("\n".join((f"{what} cannot be used:", *lines))) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
-
-
-def _replaced() -> tuple[str, ...]:
-    values = {**dotenv_values(_env_file()), **os.environ}
-    return tuple(f"  {name}: {advice}" for name, advice in REPLACED.items() if values.get(name))
 
 
 def _misspelt() -> tuple[str, ...]:

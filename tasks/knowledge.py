@@ -38,7 +38,7 @@ from nightwatch_core.models.assignment import (
     UpdatedLessons,
 )
 from nightwatch_core.models.errors import Case, Selection
-from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern, TaskFile
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
 from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS, NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, RunReport, WrittenLesson
@@ -301,17 +301,17 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
     return PromptLearnings(
         tasks=(
             *(store.tasks() if store else ()),
-            *(_noted(lesson) for lesson in own if lesson.notes or lesson.related),
+            *(
+                as_task(lesson)  # without notes, its cause is shown as an earlier case only
+                if lesson.notes
+                else as_task(lesson).model_copy(update={"notes": ()})
+                for lesson in own
+                if lesson.notes or lesson.related
+            ),
         ),
         patterns=knowledge.read_patterns(),
         complaints=store.complaints() if store else (),
     )
-
-
-def _noted(lesson: Lesson) -> TaskFile:
-    """A lesson's notes and links; its cause is shown as an earlier case, not again."""
-    task = as_task(lesson)
-    return task if lesson.notes else task.model_copy(update={"notes": ()})
 
 
 def nothing_recalled(

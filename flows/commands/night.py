@@ -66,7 +66,11 @@ def sign_of_life(console: Console, text: str) -> Iterator[None]:
     A terminal shows a line that changes; anything else gets a line every so often.
     """
     if not console.is_terminal:
-        with shown_by(lambda progress: _print(console, progress), LINE_SECONDS):
+
+        def print_line(progress: ReadingProgress) -> None:
+            console.print(sentence(progress), markup=False, highlight=False, soft_wrap=True)
+
+        with shown_by(print_line, LINE_SECONDS):
             yield
         return
     with console.status(text) as status:
@@ -77,10 +81,6 @@ def sign_of_life(console: Console, text: str) -> Iterator[None]:
 
         with shown_by(show, TERMINAL_SECONDS):
             yield
-
-
-def _print(console: Console, progress: ReadingProgress) -> None:
-    console.print(sentence(progress), markup=False, highlight=False, soft_wrap=True)
 
 
 # Run a flow by hand: Prefect made ready, the report shown, the exit code as its status says.

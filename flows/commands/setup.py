@@ -53,13 +53,15 @@ def probes(options: NightOptions) -> Iterator[Probe]:
     """Check every service of a night with these options; writes nothing."""
     filled = wiring.with_default_ports(options)
     read, write = wiring.reading(filled), wiring.publishing(filled)
+    now = read.clock.now()
+    night = Night(id="check", window=Window(since=now, until=now), now=now)
     knowledge = wiring.knowledge_of(filled)
     checks: list[tuple[str, Callable[[], str]]] = [
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
         (f"model ({filled.model})", read.model.probe),
         (f"own items ({filled.delivery})", read.tracker.probe),
-        (f"delivery ({filled.delivery})", lambda: write.outbox(_no_night(filled)).probe()),
+        (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"news ({filled.notify})", write.notifier.probe),
         ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
@@ -116,11 +118,6 @@ def _batches(options: NightOptions) -> str:
         if is_needed:
             raise
         return f"{none} (no option asks for them)"
-
-
-def _no_night(options: NightOptions) -> Night:
-    now = wiring.reading(options).clock.now()
-    return Night(id="check", window=Window(since=now, until=now), now=now)
 
 
 def _prefect() -> str:

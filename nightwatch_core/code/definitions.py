@@ -115,12 +115,13 @@ def _names_in(path: str, text: str) -> Names:
     values = nodes.get("value", ())
     local = {node.end_byte for node in values if _is_local(node)}
     variables = {node.end_byte: _use(node, data) for node in nodes.get("variable", ())}
-    defined = {
-        node.end_byte: Definition(name, kind, node.start_point[0] + 1, _last_line(node))
-        for kind in _KINDS[True][::-1]  # what is a function is no value
-        for node in nodes.get(kind, ())
-        if node.end_byte not in local and (name := _name(node))
-    }
+    defined = {}
+    for kind in _KINDS[True][::-1]:  # what is a function is no value
+        for node in nodes.get(kind, ()):
+            if node.end_byte not in local and (name := _name(node)):
+                row, column = (node.parent or node).end_point
+                found = Definition(name, kind, node.start_point[0] + 1, row + (column > 0))
+                defined[node.end_byte] = found
     taken = local | defined.keys() | variables.keys()
     used = (node for node in nodes.get("use", ()) if node.end_byte not in taken and _name(node))
     uses = sorted(map(partial(_use, data=data), used), key=lambda use: (use.line, use.column))
@@ -134,11 +135,6 @@ def _names_in(path: str, text: str) -> Names:
 def _name(node: tree_sitter.Node) -> str:
     match = _NAME.search((node.text or b"")[-languages.LONGEST_NAME :].decode("utf-8", "replace"))
     return match[0] if match else ""
-
-
-def _last_line(node: tree_sitter.Node) -> int:
-    whole = node.parent or node
-    return whole.end_point[0] + (whole.end_point[1] > 0)
 
 
 def _is_local(node: tree_sitter.Node) -> bool:

@@ -95,10 +95,6 @@ def _operates(path: str) -> bool:
     )
 
 
-def _stems(path: str) -> list[str]:
-    return [part.split(".")[0].strip() for part in path.split("/")]
-
-
 def _looks_alike(path: str) -> bool:
     stems = (part.rpartition(".")[0] or part for part in path.split("/"))
     return any(re.search(r"[a-z]", stem, re.I) and _LOOK_ALIKE.search(stem) for stem in stems)
@@ -110,7 +106,10 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("leaves the repository", lambda path: any(not p.strip(" .") for p in path.split("/"))),
     ("is spelt ambiguously", lambda p: unicodedata.normalize("NFKC", p) != p or clean(p) != p),
     ("is in a dot folder or a dot file", _dotted),
-    ("is the name of a device", lambda path: not _DEVICES.isdisjoint(_stems(path))),
+    (
+        "is the name of a device",
+        lambda path: any(part.split(".")[0].strip() in _DEVICES for part in path.split("/")),
+    ),
     *((rule.reason, rule.match) for rule in PATHS.files if rule.reason != "is binary"),
     ("is in a protected folder", _in_protected_folder),
     ("lies where things are run or deployed from", _operates),

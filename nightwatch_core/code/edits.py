@@ -233,11 +233,16 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
         reasons.append((edit, why))
         kept = kept if why else (*kept, edit)
     changes = apply(kept, code.read_file, paths).changes if kept else ()
-    broken = {change.path: _broken(change, code.read_file(change.path)) for change in changes}
+    broken = {}
+    for change in changes:
+        before, text = code.read_file(change.path), change.text
+        complaint = syntax.complaint(change.path, text, before) if text is not None else ""
+        broken[change.path] = _it(change.path, complaint or hidden_in(change, before or ""))
     reasons = [(edit, why or broken.get(edit.path, "")) for edit, why in reasons]
-    missing = next((edit.path for edit, why in reasons if why and not _is_aside(edit)), None)
-    if missing is not None:
-        whole = f"it makes no sense without the refused edit of {ascii(missing[:200])[1:-1]}"
+    rejected = (edit.path for edit, why in reasons if why)
+    missing = [p for p in rejected if not TEST.search(p) and not p.lower().endswith(_PROSE)]
+    if missing:
+        whole = f"it makes no sense without the refused edit of {ascii(missing[0][:200])[1:-1]}"
     else:
         whole = too_large(changes, code.read_file)
     reasons = [(edit, why or whole) for edit, why in reasons]
@@ -297,21 +302,12 @@ def _ordered(edit: Edit, grounds: Grounds) -> str:
     return quarantine_reason("it", new) if new and not is_old else ""
 
 
-def _broken(change: FileChange, before: str | None) -> str:
-    why = syntax.complaint(change.path, change.text, before) if change.text is not None else ""
-    return _it(change.path, why or hidden_in(change, before or ""))
-
-
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
 def _it(path: str, why: str) -> str:
     return re.sub(f"^{re.escape(ascii(path[:200])[1:-1])} ", "it ", why)
-
-
-def _is_aside(edit: Edit) -> bool:
-    return bool(TEST.search(edit.path)) or edit.path.lower().endswith(_PROSE)
 
 
 def reasons(refused: Iterable[RefusedEdit]) -> tuple[str, ...]:

@@ -28,9 +28,10 @@ def fill_ports(
     `lacking` has the settings that a service which is not available still needs.
     """
     options = options.model_copy(update={"source": options.source or _source(options, available)})
+    has_claude = "claude" in available["model"] and not is_sample(options)
     update = {
         "code": options.code or _code(options, available),
-        "model": options.model or _model(options, available, default_model),
+        "model": options.model or (default_model if has_claude else RULES),
         "delivery": options.delivery or _service("delivery", "github", options, available),
         "notify": options.notify or _service("notify", "slack", options, available),
     }
@@ -59,10 +60,6 @@ def _code(options: NightOptions, available: Available) -> str:
     return "github" if "github" in available["code"] else "checkout"
 
 
-def _model(options: NightOptions, available: Available, default_model: str) -> str:
-    return default_model if "claude" in available["model"] and not is_sample(options) else RULES
-
-
 def _service(port: str, service: str, options: NightOptions, available: Available) -> str:
     return service if service in available[port] and not is_sample(options) else "local"
 
@@ -84,12 +81,13 @@ def _check(
         "delivery": (options.delivery,),
         "notify": (options.notify,),
     }
-    problems = [
-        f"{port} {name!r} is not connected here: {_advice(name, available[port], lacking)}"
-        for port, names in named.items()
-        for name in names
-        if name not in available[port]
-    ]
+    problems = []
+    for port, name in ((port, name) for port, names in named.items() for name in names):
+        if name not in available[port]:
+            advice = f"choose {' or '.join(sorted(available[port]))}"
+            if name in lacking:
+                advice = f"set {', '.join(lacking[name])}, or {advice}"
+            problems.append(f"{port} {name!r} is not connected here: {advice}")
     if not options.sources():
         problems.append(f"source {options.source!r} names none")
     if "file" in named["source"] and not options.errors:
@@ -98,8 +96,3 @@ def _check(
         problems.append("code 'checkout' needs --repo: the git checkout the errors come from")
     if problems:
         raise StopTheNight("\n".join(problems))
-
-
-def _advice(name: str, available: frozenset[str], lacking: Mapping[str, Sequence[str]]) -> str:
-    others = f"choose {' or '.join(sorted(available))}"
-    return f"set {', '.join(lacking[name])}, or {others}" if name in lacking else others

@@ -200,7 +200,8 @@ def _elements(body: str) -> Iterator[tuple[str, str]]:
     _, *parts = _TAG.split(_COMMENT.sub("", body))
     for closing, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         if not closing:
-            yield name.lower().replace("-", "_"), _unescaped(text).strip("\n").rstrip()
+            unescaped = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+            yield name.lower().replace("-", "_"), unescaped.strip("\n").rstrip()
 
 
 def _add(items: list[dict[str, str]], name: str, text: str) -> None:
@@ -222,10 +223,6 @@ def _listed(text: str) -> tuple[str, ...]:
         else:
             items[-1] += f" {row}"
     return tuple(items)
-
-
-def _unescaped(text: str) -> str:
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 # Notes of lessons.

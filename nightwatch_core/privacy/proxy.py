@@ -61,8 +61,13 @@ Ask = Callable[[Member, tuple[Any, ...], Mapping[str, Any]], Any]
 @lru_cache
 def members(port: type) -> tuple[Member, ...]:
     """Return the methods and properties of a port."""
-    names = [name for name in dir(port) if not name.startswith("_")]
-    return tuple(_member(name, getattr(port, name)) for name in names)
+    found = []
+    for name in (name for name in dir(port) if not name.startswith("_")):
+        value = getattr(port, name)
+        is_property = isinstance(value, property)
+        returns = get_type_hints(value.fget if is_property else value)["return"]
+        found.append(Member(name, returns, None if is_property else signature(value)))
+    return tuple(found)
 
 
 def passing(port: type, ask: Ask, *more: type) -> Any:
@@ -131,12 +136,6 @@ def _passed(member: Member) -> Any:
         return self._ask(member, given, named)
 
     return property(passed) if member.parameters is None else passed
-
-
-def _member(name: str, value: Any) -> Member:
-    if isinstance(value, property):
-        return Member(name, get_type_hints(value.fget)["return"], None)
-    return Member(name, get_type_hints(value)["return"], signature(value))
 
 
 @lru_cache

@@ -293,7 +293,11 @@ class SecondCheck:
     """Finds our own keys in texts that were already scrubbed; safe for threads."""
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        self._own = frozenset(part for key in own for part in _parts(key.strip()))
+        parts: set[str] = set()
+        for key in map(str.strip, own):
+            long_lines = (row for row in key.split("\n") if len(row) >= 40)
+            parts.update((key, "".join(key.split()), *long_lines))
+        self._own = frozenset(part for part in parts if len(part) >= SHORTEST)
         self._alarms: dict[str, None] = {}
 
     def found(self, text: str) -> bool:
@@ -330,11 +334,6 @@ class SecondCheck:
         if len(self._alarms) < MOST_ALARMS:
             self._alarms[alarm] = None
         return alarm
-
-
-def _parts(secret: str) -> Iterator[str]:
-    parts = (secret, "".join(secret.split()), *(x for x in secret.split("\n") if len(x) >= 40))
-    yield from (part for part in parts if len(part) >= SHORTEST)
 
 
 def _views(text: str) -> Iterator[str]:

@@ -165,11 +165,8 @@ def _bare(match: re.Match[str]) -> bool:
         return False
     if not _IDENTIFIER.fullmatch(value):
         return any(c.isdigit() for c in value) or not value.isidentifier()
-    return tight and after not in (".", ",", ")") and value.islower() and _is_strong(match)
-
-
-def _is_strong(match: re.Match[str]) -> bool:
-    return match["key"].lower().startswith(("pass", "pwd")) and len(match["v"]) >= 5
+    is_password = match["key"].lower().startswith(("pass", "pwd")) and len(value) >= 5
+    return tight and after not in (".", ",", ")") and value.islower() and is_password
 
 
 def _marked_up(match: re.Match[str]) -> bool:

@@ -15,7 +15,7 @@ from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
-from nightwatch_core.models.code import ChangedFile, Commit, MergedPull, Suspect
+from nightwatch_core.models.code import ChangedFile, Commit, MergedPull
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Skip
 from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import block, line, shown
@@ -268,7 +268,11 @@ def _suspects(analysis: Analysis) -> Iterator[str]:
     if analysis.misfit:
         return
     if named:
-        suspects = [item for item in analysis.suspects if _is_named(item, named)]
+        suspects = [
+            item
+            for item in analysis.suspects
+            if is_of(item.pull, named) or (item.pull.number and named == f"#{item.pull.number}")
+        ]
     else:
         by_rules = analysis.model == RULES or analysis.by_fallback
         suspects = list(analysis.suspects) if by_rules else []
@@ -283,11 +287,6 @@ def _suspects(analysis: Analysis) -> Iterator[str]:
         yield f"{pull.name} “{title}”{sha}{author}, merged {moment(pull.merged_at)}{because}"
     if named and not suspects:
         yield f"pull request {named}" if named.startswith("#") else f"commit {named[:10]}"
-
-
-def _is_named(suspect: Suspect, named: str) -> bool:
-    pull = suspect.pull
-    return is_of(pull, named) or bool(pull.number and named == f"#{pull.number}")
 
 
 def _age(analysis: Analysis, pull: MergedPull) -> Iterator[str]:

@@ -57,7 +57,11 @@ class Cutter:
         if isinstance(value, str):
             return json.dumps(self._text(value))
         if isinstance(value, dict):
-            rows = {_key(self._text(name)): self._part(item) for name, item in value.items()}
+            rows = {}
+            for name, item in value.items():
+                key = self._text(name)
+                escaped = f"{REFERENCE}{key}" if key.startswith(REFERENCE) else key
+                rows[escaped] = self._part(item)
             return f"{{{','.join(f'{json.dumps(name)}:{rows[name]}' for name in sorted(rows))}}}"
         if isinstance(value, list):
             return f"[{','.join(map(self._part, value))}]"
@@ -117,7 +121,10 @@ class _Joiner:
             return value
         if set(value) == {REFERENCE}:
             return self.join(json.loads(self._piece(str(value[REFERENCE]))))
-        return {_plain(name): self.join(item) for name, item in value.items()}
+        return {
+            name[1:] if name.startswith(REFERENCE * 2) else name: self.join(item)
+            for name, item in value.items()
+        }
 
     def _piece(self, name: str) -> str:
         if name not in self._pieces:
@@ -126,14 +133,6 @@ class _Joiner:
         if self._left < 0:
             raise GiveUp("a value of the bundle is larger than any night's: it is not ours")
         return self._pieces[name]
-
-
-def _key(name: str) -> str:
-    return f"{REFERENCE}{name}" if name.startswith(REFERENCE) else name
-
-
-def _plain(name: str) -> str:
-    return name[1:] if name.startswith(REFERENCE * 2) else name
 
 
 IGNORED_ARGUMENTS: Mapping[str, tuple[str, ...]] = {

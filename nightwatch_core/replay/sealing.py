@@ -87,7 +87,11 @@ def sealed(
     pieces = journal.pieces
     text = asking(scrub, pieces.__setitem__).cut(decisions(report, writes))
     every = journal.asked()
-    whole = tuple(asked for asked in every if _is_whole(asked, pieces))
+    whole = tuple(
+        asked
+        for asked in every
+        if reached(references(asked.model_dump(mode="json")), pieces) <= pieces.keys()
+    )
     manifest = Manifest(
         **run._asdict() | {"settings": {name: scrub(text) for name, text in run.settings.items()}},
         runs=journal.runs,
@@ -140,10 +144,6 @@ def opened(root: str, lines: Iterable[str], size: int) -> Bundle:
 def decided(bundle: Bundle) -> Any:
     """Return the decisions of a bundle (`decisions.py`)."""
     return joined(bundle.manifest.decisions, bundle.pieces)
-
-
-def _is_whole(asked: Asked, pieces: dict[str, str]) -> bool:
-    return reached(references(asked.model_dump(mode="json")), pieces) <= pieces.keys()
 
 
 def _without_repeats(answers: list[Told]) -> tuple[Told, ...]:

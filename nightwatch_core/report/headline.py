@@ -54,6 +54,7 @@ def headline(report: RunReport) -> str:
         first = _analysed(report, new, analysed)
     starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
     unknown_causes = sum(not item.has_cause for item in new)
+    judged = sum(item.first_sight is not None for item in report.batch_triage.judged)
     counted = (
         (unknown_causes if unknown_causes < len(new) else 0, "without a known cause"),
         (known, "known"),
@@ -64,7 +65,7 @@ def headline(report: RunReport) -> str:
         (dropped["ignored"], "ignored"),
         (dropped["limit"], "beyond tonight's limits"),
         (dropped["ended"], "not reached before the end"),
-        (_judged(report), "judged at first sight in a batch"),
+        (judged, "judged at first sight in a batch"),
         (_submitted(report), "submitted in a batch"),
     )
     verdicts = Counter(fate.kind for update in report.followed for fate in update.fates)
@@ -116,10 +117,6 @@ def _published(report: RunReport) -> list[str]:
 
 def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
     return sum(len(verdict.case.groups) for verdict in verdicts)
-
-
-def _judged(report: RunReport) -> int:
-    return sum(item.first_sight is not None for item in report.batch_triage.judged)
 
 
 def _submitted(report: RunReport) -> int:

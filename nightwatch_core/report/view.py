@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import zip_longest
 from typing import Literal
 
 from jinja2 import Environment
@@ -49,22 +50,21 @@ def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.Repor
     groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in _cases(report))
     advice = report.advice if limits.advice else ()
     banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
+    standing: blocks.Standing = "calm"
+    if report.status != "complete":
+        standing = report.status
+    elif report.errors or report.rejects or report.failures:
+        standing = "good"
     return blocks.ReportView(
         night=line(report.night.id, blocks.NAME),
         status=report.status,
-        standing=_standing(report),
+        standing=standing,
         headline=headline(report),
         source=source_of((group.app for group in groups), report.commit),
         warnings=warnings,
         banner=tuple(line(item, blocks.TEXT) for item in banner),
         sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
     )
-
-
-def _standing(report: RunReport) -> blocks.Standing:
-    if report.status != "complete":
-        return report.status
-    return "good" if report.errors or report.rejects or report.failures else "calm"
 
 
 def source_of(apps: Iterable[str], commit: Commit | None) -> str:
@@ -281,6 +281,7 @@ def _finding(
     unknown = not analysis.has_cause
     title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Looked at again: {analysis.news}" if analysis.news else ""
+    hours = (group.hourly for group in case.groups)
     return blocks.Finding(
         rank=rank,
         anchor=f"error-{rank}",
@@ -295,7 +296,7 @@ def _finding(
         sureness=parts.sureness(analysis),
         doubt=line(parts.doubt(analysis), blocks.TEXT),
         proved=_proved(analysis),
-        hourly=rebinned(_hourly(case)),
+        hourly=rebinned([sum(hour) for hour in zip_longest(*hours, fillvalue=0)]),
         known=known,
         news=line(analysis.waiting or again, blocks.TEXT),
         team=line(": ".join(filter(None, case.triage_texts)), blocks.TEXT),
@@ -374,12 +375,6 @@ def _proved(analysis: Analysis) -> str:
     lowered = f", lowered from {analysis.said}" if analysis.said else ""
     times = f"{record.right:g} of {record.decided:,} times"
     return f"proved right here {times} when said {record.said}{lowered}"
-
-
-def _hourly(case: Case) -> list[int]:
-    hours = [group.hourly for group in case.groups if group.hourly]
-    length = max(map(len, hours), default=0)
-    return [sum(hour[at] for hour in hours if at < len(hour)) for at in range(length)]
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:

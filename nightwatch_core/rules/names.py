@@ -53,7 +53,9 @@ _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a member that its receiver lacks, where it was renamed."""
-    name, lacks = symptom.name, _lacks(symptom)
+    name, receiver = symptom.name, symptom.owner or symptom.module or symptom.receiver
+    alone = "is not a function" if "is not a " in symptom.text else "is not defined"
+    lacks = _undefined(name, f"`{receiver}` has no `{name}`" if receiver else "", alone)
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, context, failing.language)
     if defined.hits:
@@ -76,12 +78,6 @@ def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
     if failing.language.name == "python":
         return bool(re.match(rf"\s+(?:async\s+)?def\s+{own}\b|\s+self\.{own}\s*[:=]", text))
     return True
-
-
-def _lacks(symptom: Symptom) -> Finding:
-    owner = symptom.owner or symptom.module or symptom.receiver
-    alone = "is not a function" if "is not a " in symptom.text else "is not defined"
-    return _undefined(symptom.name, f"`{owner}` has no `{symptom.name}`" if owner else "", alone)
 
 
 def _undefined(name: str, subject: str = "", alone: str = "is not defined") -> Finding:

@@ -154,7 +154,10 @@ def markdown(
     """
     result = ""
     for part, is_code in (spans if as_written else pieces)(line(text, limit)):
-        piece = code_span(part, limit, cell=cell) if is_code else _prose(part, cell=cell)
+        if is_code:
+            piece = code_span(part, limit, cell=cell)
+        else:
+            piece = "".join(_word(word, cell=cell) for word in re.split(r"(\s+)", part))
         if is_code and address_of and is_web(address := address_of(part)):
             piece = f"[{piece}](<{address}>)"
         touching = result.endswith("`") and piece.startswith("`")  # two spans would become one
@@ -197,10 +200,6 @@ def is_web(address: str) -> bool:
     (True, False, False)
     """
     return bool(re.fullmatch(r"https?://[\w.:-]+(?:/[\w./?#=&%:~+,;-]*)?", address, re.ASCII))
-
-
-def _prose(text: str, *, cell: bool) -> str:
-    return "".join(_word(word, cell=cell) for word in re.split(r"(\s+)", text))
 
 
 def _word(word: str, *, cell: bool) -> str:

@@ -84,10 +84,8 @@ def _split(text: str, kind: str) -> tuple[tuple[str, ...], str]:
     method = _METHOD.match(text)
     owner, action = (method[1], method[2]) if method else (text, "")
     names = tuple(part for part in _SEPARATORS.split(owner) if part)
-    if not action and len(names) > 1 and _is_action(names[-1], kind):
-        names, action = names[:-1], names[-1]
+    if not action and len(names) > 1:
+        last = names[-1]
+        if last[:1].islower() or (kind == "controller" and not last.endswith("Controller")):
+            names, action = names[:-1], last
     return names, action
-
-
-def _is_action(name: str, kind: str) -> bool:
-    return name[:1].islower() or (kind == "controller" and not name.endswith("Controller"))

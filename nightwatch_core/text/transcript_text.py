@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.conversation import RecordedCall, Transcript, TranscriptEntry
+from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.text.escaping import block, line
 
 TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer
@@ -46,22 +46,17 @@ def used(usage: Usage) -> str:
     >>> used(Usage(calls=1, input_tokens=1200, cache_read_tokens=5000, cost=0.0125))
     '1,200 in, 0 out, 5,000 read from the cache, $0.0125'
     """
+    uncleared = f" of {usage.uncleared_tokens:,}" if usage.uncleared_tokens else ""
     parts = (
         f"{usage.input_tokens + usage.cache_write_tokens:,} in",
         f"{usage.output_tokens:,} out",
         f"{usage.thinking_tokens:,} thereof thinking" if usage.thinking_tokens else "",
         f"{usage.cache_read_tokens:,} read from the cache" if usage.cache_read_tokens else "",
-        _cleared(usage),
+        f"{usage.cleared_tokens:,}{uncleared} cleared" if usage.cleared_tokens else "",
         f"{usage.compaction_tokens:,} for a summary" if usage.compaction_tokens else "",
         "cost unknown" if usage.cost is None else f"${usage.cost:.4f}",
     )
     return ", ".join(part for part in parts if part)
-
-
-def _cleared(usage: Usage) -> str:
-    """Return cleared and total tokens as the service reports them."""
-    of = f" of {usage.uncleared_tokens:,}" if usage.uncleared_tokens else ""
-    return f"{usage.cleared_tokens:,}{of} cleared" if usage.cleared_tokens else ""
 
 
 def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
@@ -105,7 +100,10 @@ def _entry(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
         yield Shown(f"{at}  the model {stop}".rstrip() + detail, THEIRS)
         yield from _paragraph(_indented(entry.text), full)
         for call in entry.calls:
-            yield Shown(f"{_INDENT}→ {_call(call)}", TOOLS)
+            given = ", ".join(
+                f"{name}={json.dumps(value)}" for name, value in call.arguments.items()
+            )
+            yield Shown(f"{_INDENT}→ {line(f'{call.name}({given})', 300)}", TOOLS)
     else:
         yield Shown(f"{at}  no answer", BAD)
         yield from _paragraph(entry.text, full, BAD)
@@ -122,12 +120,6 @@ def _paragraph(
         yield Shown(f"{_INDENT}{item}", style)
     if len(said) > lines:
         yield Shown(f"{_INDENT}… {len(said) - lines} more lines", QUIET)
-
-
-def _call(call: RecordedCall) -> str:
-    """Return a call in one line."""
-    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
-    return line(f"{call.name}({given})", 300)
 
 
 def _indented(text: str) -> str:

@@ -113,7 +113,8 @@ class SharedPrefix:
         head = head_of(line)
         if not head or _shape(head) == self._shape:
             return False
-        prefix = _pattern(head)
+        digits = r"\d{1,30}".join(map(re.escape, _DIGITS.split(head)))
+        prefix = re.compile(digits + r"(?:[ \t]|$|(?=\S))")
         if not prefix.match(above):
             return False
         self._prefix, self._shape = prefix, _shape(head)
@@ -132,17 +133,8 @@ def head_of(line: str) -> str:
     head = line[: begins.start()].rstrip() if begins else ""
     if not head.strip() or len(head) > PREFIX_CHARACTERS or _PARTS_OF_FRAMES.match(head):
         return ""
-    return head if _is_of_logger(head) else ""
-
-
-def _is_of_logger(head: str) -> bool:
-    return _ENDS.search(head) is not None and not _PROSE.search(head)
+    return head if _ENDS.search(head) and not _PROSE.search(head) else ""
 
 
 def _shape(head: str) -> str:
     return _DIGITS.sub("0", head)
-
-
-def _pattern(head: str) -> re.Pattern[str]:
-    parts = _DIGITS.split(head)
-    return re.compile(r"\d{1,30}".join(map(re.escape, parts)) + r"(?:[ \t]|$|(?=\S))")

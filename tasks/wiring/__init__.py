@@ -156,10 +156,14 @@ def half_described() -> Mapping[str, tuple[str, ...]]:
 def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     rules = RulesModel()
     is_local = options.model == default_ports.RULES
+    if options.delivery == "github":
+        tracker: ports.Tracker = services.github_tracker(at)
+    else:
+        tracker = local.delivery(options, at, "none", proxies.scrubber(at).scrub)
     return ReadingPorts(
         errors=_errors(options, at),
         code=services.recorded_code(options, at),
-        tracker=_tracker(options, at),
+        tracker=tracker,
         knowledge=local.knowledge(options, at),
         agents=AgentFiles(at.home / "agents"),
         model=rules if is_local else services.claude(options, at),
@@ -218,12 +222,6 @@ def _watermark_key(options: NightOptions, at: Settings) -> str:
 def _new_relic(options: NightOptions, at: Settings) -> ports.ErrorSource:
     clock, key = SystemClock(), _watermark_key(options, at)
     return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
-
-
-def _tracker(options: NightOptions, at: Settings) -> ports.Tracker:
-    if options.delivery == "github":
-        return services.github_tracker(at)
-    return local.delivery(options, at, "none", proxies.scrubber(at).scrub)
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:

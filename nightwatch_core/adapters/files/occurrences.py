@@ -82,7 +82,10 @@ class _Failure(NamedTuple):
 def _failure(
     fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
-    stack = stack_text(records.first(fields, "stacktrace", _is_stack) or _nested_stack(fields))
+    nested = (value for name, value in fields.items() if name.endswith(_STACK_ENDS))
+    stack = stack_text(
+        records.first(fields, "stacktrace", _is_stack) or next(filter(_is_stack, nested), None)
+    )
     message = records.text_of(records.first(fields, "message", _is_text))
     level = records.first(fields, "level", _is_text)
     error_class = _class(fields, records.is_quiet(level) and not stack)
@@ -143,12 +146,6 @@ def _class(fields: Mapping[str, object], is_quiet_record: bool) -> str:
         if value and names_class:
             return value
     return ""
-
-
-def _nested_stack(fields: Mapping[str, object]) -> object:
-    """A stack trace in a field of any object: `ctx.traceback`."""
-    named = (value for name, value in fields.items() if name.endswith(_STACK_ENDS))
-    return next(filter(_is_stack, named), None)
 
 
 def _is_text(value: object) -> bool:

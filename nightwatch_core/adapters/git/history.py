@@ -262,7 +262,12 @@ class History:
         if name in self._listed or not _SHORTENED.fullmatch(name):
             return name if name in self._listed else ""
         names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
-        commits = [name for name in names if command.is_sha(name) and self._holds(name)]
+        commits = [
+            name
+            for name in names
+            if command.is_sha(name)
+            and not self._git.attempt("merge-base", "--is-ancestor", name, self._sha).code
+        ]
         return commits[0] if len(commits) == 1 else ""
 
     def show(self, name: str, path: str = "") -> CommitDiff | None:
@@ -327,10 +332,6 @@ class History:
         fields = outcome.output.decode(errors="replace").split("\0")
         pairs = zip(fields, fields[1:], strict=False)
         return [old for status, old in pairs if re.fullmatch(r"\n?R\d+", status)]
-
-    def _holds(self, sha: str) -> bool:
-        # What is no commit, or not there, is no ancestor either.
-        return not self._git.attempt("merge-base", "--is-ancestor", sha, self._sha).code
 
     def _both(self, old: str, new: str) -> tuple[str, str]:
         commits = self.resolve(old), self.resolve(new)

@@ -80,7 +80,9 @@ class GitReader:
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[code.SearchHit, ...]:
         """Find lines that hold `query`, by path and line; raises `GiveUp` if it takes too long."""
         folder = objects.plain_folder(path)
-        if not self._tree.has(folder) or not _is_one_line(query):
+        is_plain = not any(c in "\n\r\0" or "\ud800" <= c <= "\udfff" for c in query)
+        is_searchable = is_plain and 0 < len(query) <= command.QUERY_CHARACTERS
+        if not self._tree.has(folder) or not is_searchable:
             return ()
         limit = max(1, min(limit, command.HITS))
         try:
@@ -152,11 +154,6 @@ class GitReader:
         large = [node for node in nodes if node.kind == "file" and not node.is_source]
         large.sort(key=lambda node: (-(node.size or 0), node.path))
         return tuple(f":(exclude,literal){node.raw}" for node in large[:EXCLUDED_FILES])
-
-
-def _is_one_line(query: str) -> bool:
-    is_plain = not any(c in "\n\r\0" or "\ud800" <= c <= "\udfff" for c in query)
-    return 0 < len(query) <= command.QUERY_CHARACTERS and is_plain
 
 
 def _hits(output: bytes) -> Iterator[code.SearchHit]:

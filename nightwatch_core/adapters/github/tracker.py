@@ -83,10 +83,8 @@ class GitHubTracker:
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
         """Return the CI results of the heads of pull requests."""
-        return tuple(self._checks.run(self._pull(number)) for number in numbers)
-
-    def _pull(self, number: int) -> PullRow:
-        return self._repository.read(PullRow, f"pulls/{number}")
+        pulls = (self._repository.read(PullRow, f"pulls/{number}") for number in numbers)
+        return tuple(map(self._checks.run, pulls))
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Return everybody's pull requests that change one of the files; see `other_pulls`."""

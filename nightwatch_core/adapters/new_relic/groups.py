@@ -296,7 +296,10 @@ def groups(
     for name, draft in by_name.items():
         newest = max(draft.rows, key=lambda row: row.newest)
         alone = all(owners[pair] == 1 for pair in draft.pairs)
-        releases = _releases(draft, counts if alone else Counts())
+        counted = counts.releases if alone else {}
+        listed = [item for pair in sorted(draft.pairs) for item in counted.get(pair, ())]
+        seen = [row.release for row in sorted(draft.rows, key=lambda row: row.newest)]
+        releases = tuple(filter(None, dict.fromkeys(listed or seen)))
         made.append(
             ErrorGroup(
                 fingerprint=name,
@@ -330,12 +333,6 @@ def _users(draft: Draft, whole: dict[Pair, int | None]) -> int | None:
         by_pair[row.pair] += row.users or 0
     bounds = {pair: n for pair, n in whole.items() if n is not None}
     return sum(min(n, bounds.get(pair, n)) for pair, n in by_pair.items()) or None
-
-
-def _releases(draft: Draft, counts: Counts) -> tuple[str, ...]:
-    listed = [name for pair in sorted(draft.pairs) for name in counts.releases.get(pair, ())]
-    seen = [row.release for row in sorted(draft.rows, key=lambda r: r.newest) if row.release]
-    return tuple(dict.fromkeys(listed or seen))
 
 
 def _hourly(draft: Draft, counts: Counts, window: Window) -> tuple[int, ...]:

@@ -91,7 +91,9 @@ def _script(cell: Cell) -> list[str]:
         if not mount.source.is_dir():
             made = f'mkdir -p "$(dirname {target})"; touch {target}'
         lines.append(f"{made}; mount --rbind {source} {target}")
-        lines += [] if mount.writable else [_read_only(target)]
+        if not mount.writable:
+            tries = (f"mount -o remount,bind,ro{flags} {target} 2>/dev/null" for flags in _FLAGS)
+            lines.append(" || ".join((*tries, "exit 1")))
     pairs = (f"{name}={value}" for name, value in cell.environment.items())
     return [
         *lines,
@@ -110,11 +112,6 @@ _STREAMS = ("stdin", "stdout", "stderr")
 
 def _bounded(folder: str, size: int) -> list[str]:
     return [f"mount -t tmpfs -o size={size}m,mode=755 tmpfs {_ROOT}{folder}"]
-
-
-def _read_only(target: str) -> str:
-    tries = (f"mount -o remount,bind,ro{flags} {target} 2>/dev/null" for flags in _FLAGS)
-    return " || ".join((*tries, "exit 1"))
 
 
 StartWords = Callable[[Cell], tuple[str, ...]]

@@ -136,10 +136,12 @@ class Toolchain:
     @cached_property
     def mounts(self) -> tuple[Mount, ...]:
         """Return everything that is seen in every run."""
+        system = tuple(map(Path, _SYSTEM))
         named = (*self._own, *(item for item in self._named if item.is_dir()))
-        listed = (*map(Path, (*_SYSTEM, *_FEW)), *named)
         return tuple(
-            Mount(item, str(item)) for item in listed if item.exists() and not _inside(item)
+            Mount(item, str(item))
+            for item in (*system, *map(Path, _FEW), *named)
+            if item.exists() and not any(folder in item.parents for folder in system)
         )
 
     @cached_property
@@ -169,10 +171,6 @@ class Toolchain:
         if own.is_relative_to("/usr") or not may_enter(own, self._user):
             return ()
         return (own,)
-
-
-def _inside(folder: Path) -> bool:
-    return any(folder != Path(item) and folder.is_relative_to(item) for item in _SYSTEM)
 
 
 def may_enter(folder: Path, user: int) -> bool:
@@ -220,12 +218,6 @@ class _Room:
                         waiting.append(entry.path)
         self._next = time.monotonic() + ROOM_SECONDS
         return size > PREPARED_MB * 1024 * 1024 or count >= PREPARED_FILES
-
-
-def _own_pip(user: int) -> list[Mount]:
-    spec = importlib.util.find_spec("pip")
-    folder = Path(spec.origin).parent if spec and spec.origin else None
-    return [Mount(folder, f"{_TOOLS}/pip")] if folder and may_enter(folder, user) else []
 
 
 LayOut = Callable[[Commit, Path], int]  # returns how many files could not be had
@@ -346,7 +338,10 @@ class LocalSandbox:
         new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
         try:
             lay_changes(preparation.files, manifests)
-            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES), *_own_pip(user)]
+            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES)]
+            pip = importlib.util.find_spec("pip")
+            if pip and pip.origin and may_enter(Path(pip.origin).parent, user):
+                mounts.append(Mount(Path(pip.origin).parent, f"{_TOOLS}/pip"))
             mounts += [Mount(tree, TREE)] if tree else []
             copied = [f"cp -dR {item}/. {WORK}" for item in (*([TREE] if tree else []), CHANGES)]
             script = f'{" && ".join(copied)} && exec "$@"'

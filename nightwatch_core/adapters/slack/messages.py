@@ -54,7 +54,10 @@ def mrkdwn(text: str, limit: int = 300) -> str:
         _span(part) if is_code else _plain_words(part)
         for part, is_code in pieces(line(text, 4 * limit))
     )
-    return _whole_spans(_cut(told.replace("``", "` `"), limit, _ENTITIES, at_word=True))
+    cut = _cut(told.replace("``", "` `"), limit, _ENTITIES, at_word=True)
+    if cut.count("`") % 2:  # the last code span was cut
+        return cut[: cut.rindex("`")].rstrip() + MORE
+    return cut
 
 
 def prose(text: str, limit: int = 2_000) -> str:
@@ -117,12 +120,6 @@ def _cut(text: str, limit: int, entities: dict[str, str], *, at_word: bool = Fal
     cut = "".join(kept)
     end = cut.rfind(" ") if at_word and not text[len(kept)].isspace() else -1
     return (cut[:end] if 3 * end >= limit else cut).rstrip() + MORE
-
-
-def _whole_spans(text: str) -> str:
-    if text.count("`") % 2 == 0:
-        return text
-    return text[: text.rindex("`")].rstrip() + MORE
 
 
 # Slack's limits, and how a night is shared out among them.

@@ -313,11 +313,13 @@ class SlackDelivery:
         hidden = False
         try:
             for item in self._history(thread, pending.sent - SKEW):
-                payload = _payload(item)
+                metadata = item.get("metadata")
+                payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
                 if payload == expected:
                     self._sent.keep(pending.part, _ts(item), pending.digest)
                     return pending.model_copy(update={"ts": _ts(item)})
-                hidden |= payload is None and self._is_ours(item)
+                if not payload and (bot := item.get("bot_id")):
+                    hidden |= self._calls("auth.test").get("bot_id") == bot
         except Refused as refused:
             raise GiveUp(_unknown(pending.part, str(refused))) from None
         if hidden:
@@ -336,16 +338,6 @@ class SlackDelivery:
             if not given["cursor"]:
                 return
         raise GiveUp(_unknown("", "the channel has too many newer messages to look through"))
-
-    def _is_ours(self, message: Answer) -> bool:
-        bot = message.get("bot_id")
-        return bool(bot) and self._calls("auth.test").get("bot_id") == bot
-
-
-def _payload(message: Answer) -> Answer | None:
-    metadata = message.get("metadata")
-    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
-    return payload if isinstance(payload, dict) and payload else None
 
 
 def _ts(answer: Answer) -> str:
@@ -410,7 +402,12 @@ class SlackNotifier:
 
     def probe(self) -> str:
         answer, scopes = self._calls("auth.test"), self._calls.scopes
-        missing = [item for item in self._needed() if scopes and item not in scopes]
+        needed = ["chat:write"]
+        if PERSON.fullmatch(self._target) or EMAIL.fullmatch(self._target):
+            needed.append("im:write")
+        if EMAIL.fullmatch(self._target):
+            needed += ["users:read", "users:read.email"]
+        missing = [item for item in needed if scopes and item not in scopes]
         if missing:
             raise GiveUp(
                 f"the Slack app lacks {', '.join(missing)}: add it under OAuth & Permissions, then "
@@ -422,11 +419,6 @@ class SlackNotifier:
         blind = bool(scopes) and not scopes.intersection(READING)
         hint = f"; without {READING[0]} a lost answer leaves it unknown whether we posted" * blind
         return f"Slack workspace {team} as {user}, {where}{hint}"
-
-    def _needed(self) -> tuple[str, ...]:
-        if EMAIL.fullmatch(self._target):
-            return ("chat:write", "im:write", "users:read", "users:read.email")
-        return ("chat:write", "im:write") if PERSON.fullmatch(self._target) else ("chat:write",)
 
     @cached_property
     def _channel(self) -> str:

@@ -243,12 +243,13 @@ def shapes_of(
     shapes = []
     for name, row in described.items():
         alternatives = tuple(map(conditions_in, row.when))
+        paths = [path for conditions in alternatives for path in conditions[0].paths]
         shapes.append(
             Shape(
                 row.name,
                 applies.get(name) or partial(_hold, alternatives),
                 unpack.get(name) or row.unpack,
-                row.needs or _needs(alternatives),
+                row.needs or tuple(dict.fromkeys((*paths, *(p.partition(".")[0] for p in paths)))),
             )
         )
     return tuple(shapes)
@@ -289,9 +290,3 @@ def _hold(alternatives: Sequence[Sequence[Condition]], document: values.Record) 
         )
         for conditions in alternatives
     )
-
-
-def _needs(alternatives: Sequence[Sequence[Condition]]) -> tuple[str, ...]:
-    """The fields of each first condition; a dotted name may be a key itself."""
-    paths = [path for conditions in alternatives for path in conditions[0].paths]
-    return tuple(dict.fromkeys((*paths, *(path.partition(".")[0] for path in paths))))
