@@ -65,18 +65,12 @@ def asked(model: MemoryModel, target=None, known=KNOWN, heard=HEARD, may=MAY):
 def test_a_model_draws_notes_from_the_transcript() -> None:
     model = MemoryModel([f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```"], able=ABLE)
     drawn = asked(model)
-    assert drawn.notes == Notes(
-        timestamp=ON,
-        problems=(Problem(what="New countries have no rate", solution="Rates.of falls back"),),
-        decisions=(Decision(choice="A default rate", rationale="Orders must not fail"),),
-        gotchas=("Rates are cached for a day",),
-    )
+    assert drawn.notes == Notes.model_validate({"timestamp": ON, **ANSWER})
     assert drawn.said == "Drawn by claude-x."
     assert drawn.usage.calls == 1
     (shown,) = model.shown
-    assert shown.system == "the prompt"
-    assert shown.tools == ()
-    assert set(shown.answer_schema["properties"]) == {"problems", "decisions", "gotchas"}
+    assert (shown.system, shown.tools) == ("the prompt", ())
+    assert set(shown.answer_schema["properties"]) == set(ANSWER)
 
 
 def test_what_the_model_is_told_stands_in_a_fence_of_bounded_size() -> None:
@@ -111,24 +105,18 @@ def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: s
 
 
 @pytest.mark.parametrize(
-    ("able", "may", "why"),
+    ("able", "may", "heard", "why"),
     [
-        (Capabilities(model="rules", local=True), MAY, "no language model"),
-        (ABLE, MAY.model_copy(update={"tokens": 4_000}), "tokens: raise the token budget"),
-        (ABLE, MAY.model_copy(update={"cost": 0.01}), "it could cost $0.1"),
-        (Capabilities(model="own"), MAY, "the price of own is unknown"),
+        (Capabilities(model="rules", local=True), {}, HEARD, "no language model"),
+        (ABLE, {"tokens": 4_000}, HEARD, "tokens: raise the token budget"),
+        (ABLE, {"cost": 0.01}, HEARD, "it could cost $0.1"),
+        (Capabilities(model="own"), {}, HEARD, "the price of own is unknown"),
+        (ABLE, {}, None, "no transcript"),
     ],
 )
-def test_nobody_is_asked_beyond_what_may_be_used(able: Capabilities, may: Allowance, why: str):
+def test_nobody_is_asked_beyond_what_may_be_used_or_without_a_transcript(able, may, heard, why):
     model = MemoryModel([json.dumps(ANSWER)], able=able)
-    drawn = asked(model, may=may)
-    assert why in drawn.said
-    assert model.shown == []
-
-
-def test_without_a_transcript_nobody_is_asked() -> None:
-    model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
-    assert "no transcript" in asked(model, heard=None).said
+    assert why in asked(model, heard=heard, may=MAY.model_copy(update=may)).said
     assert model.shown == []
 
 
@@ -146,31 +134,30 @@ def test_where_the_model_fails_a_tasks_notes_come_from_its_labels_once() -> None
     task = TaskFile(id="t", title="T", sections=(section,))
     drawn = asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
     assert drawn.said.startswith("Drawn by rule from the task's own sections: the model's answer")
-    (decision,) = drawn.notes.decisions
-    assert (decision.choice, decision.rationale) == ("FTS", "rows are many.")
+    assert drawn.notes.decisions == (Decision(choice="FTS", rationale="rows are many."),)
     noted = task.model_copy(update={"notes": (drawn.notes,)})
     with pytest.raises(GiveUp, match="nothing new"):
         draw_by_rule(noted, None, "as you asked", ON)
 
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:
+    figures = "81 in 7 nights before, 0 in 3 since"
     fates = (
         OutcomeEvent(kind="merged", number=4, on=ON),
-        OutcomeEvent(
-            kind="verified", number=4, on=ON, because="81 in 7 nights before, 0 in 3 since"
-        ),
+        OutcomeEvent(kind="verified", number=4, on=ON, because=figures),
     )
     told = {"outcome": "verified", "fates": fates, "next_steps": ("Alert on missing rates",)}
     notes = draw_notes(KNOWN.model_copy(update=told), ON)
-    (problem,) = notes.problems
     assert notes.timestamp == ON
-    assert problem.what == "No rate for new countries"
-    assert problem.root_cause == "The lookup knows no LU."
-    assert problem.solution == (
-        "Look the rate up by country (Pull request #4, verified: 81 in 7 nights before, 0 in 3 "
-        "since)"
+    assert notes.problems == (
+        Problem(
+            what="No rate for new countries",
+            symptoms=("Billing::RateMissing: no rate for LU",),
+            root_cause="The lookup knows no LU.",
+            solution=f"Look the rate up by country (Pull request #4, verified: {figures})",
+            prevention="Alert on missing rates",
+        ),
     )
-    assert problem.prevention == "Alert on missing rates"
 
 
 def test_notes_are_added_to_a_lesson_once_with_links_to_others() -> None:
@@ -202,37 +189,35 @@ def test_similar_learnings_are_those_of_others() -> None:
 
 
 def test_the_last_published_item_of_the_newest_night_is_meant() -> None:
-    def kept(*receipts: Receipt) -> RunReport:
-        now = night().now
-        return RunReport(
-            night=night(), options=NightOptions(), receipts=receipts, started=now, finished=now
+    def kept(**statuses: str) -> RunReport:
+        receipts = tuple(
+            Receipt.model_validate({"key": n, "kind": "issue", "fingerprint": n, "status": status})
+            for n, status in statuses.items()
         )
+        told = {"night": night(), "options": NightOptions(), "receipts": receipts}
+        return RunReport(**told, started=night().now, finished=night().now)
 
-    def receipt(name: str, status: str = "done") -> Receipt:
-        told = {"key": name, "kind": "issue", "fingerprint": name, "status": status}
-        return Receipt.model_validate(told)
-
-    newest = kept(receipt("v1:a"), receipt("v1:b"), receipt("v1:c", "refused"))
-    assert last_published((kept(), newest, kept(receipt("v1:old")))) == "v1:b"
+    newest = kept(a="done", b="done", c="refused")
+    assert last_published((kept(), newest, kept(old="done"))) == "b"
     with pytest.raises(StopTheNight, match="no night has published"):
         last_published((kept(),))
 
 
+CALLS = (Edit(path="a.py", old="x", new="y", description="Call y."),)
+
+
 def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
-    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
     verified = OutcomeEvent(kind="verified", number=7, on=ON, because="40 a day, now 0")
-    ours = PublishedItem(kind="pull", number=7, on=ON, fix=fix_digest(edits))
-    other = ours.model_copy(update={"fix": "f1:another"})
-    told = {"edits": edits, "has_fix": True, "fates": (verified,)}
-    assert "verified" in solution(lesson(**told, proposed=(ours,)))
-    assert "verified" not in solution(lesson(**told, proposed=(other,)))
+    for fix, proved in ((fix_digest(CALLS), True), ("f1:another", False)):
+        item = PublishedItem(kind="pull", number=7, on=ON, fix=fix)
+        known = lesson(edits=CALLS, has_fix=True, fates=(verified,), proposed=(item,))
+        assert ("verified" in solution(known)) == proved
 
 
 def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_down():
     verified = OutcomeEvent(kind="verified", number=7, on=ON)
     no = OutcomeEvent(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
-    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
-    said = solution(lesson(edits=edits, fates=(verified, no), outcome="closed unmerged"))
+    said = solution(lesson(edits=CALLS, fates=(verified, no), outcome="closed unmerged"))
     assert said == "Proposed, then closed unmerged (“Rename it back.”): Call y."
 
 

@@ -77,11 +77,9 @@ def gotchas(*texts, id="t"):
 def test_what_was_promoted_is_not_offered_again():
     every = offers((), (task(NOTES),), "")
     done = (every[0].digest,)
-    assert [o.kind for o in offers((), (task(NOTES, promoted=done),), "")] == ["gotcha", "decision"]
-    assert [o.kind for o in offers((lesson(NOTES, promoted=done),), (), "")] == [
-        "gotcha",
-        "decision",
-    ]
+    of_task = offers((), (task(NOTES, promoted=done),), "")
+    of_lesson = offers((lesson(NOTES, promoted=done),), (), "")
+    assert [[o.kind for o in left] for left in (of_task, of_lesson)] == [["gotcha", "decision"]] * 2
 
 
 def test_the_newest_come_first():
@@ -233,37 +231,29 @@ def fate(*kinds):
 
 
 AT = "2026-01-26T00:00:00Z"
+TURNED_DOWN = PublishedItem(kind="pull", number=3, on=DAY, outcome="closed unmerged")
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "holds"),
     [
-        {"stale": "app/a.rb was rewritten"},
-        {"outcome": "closed unmerged"},
-        {"outcome": "regressed"},
-        {"outcome": "no effect"},
-        {"fates": fate("closed unmerged", "not planned"), "outcome": "not planned"},
-        {"fates": fate("merged", "verified", "regressed", "reopened")},
-        {"proposed": (PublishedItem(kind="pull", number=3, on=DAY, outcome="closed unmerged"),)},
-        {"watch": FixWatch(number=3, merged_at=AT, verdict="no effect")},
+        ({}, True),
+        ({"outcome": "verified"}, True),
+        ({"fates": fate("merged")}, True),
+        ({"fates": fate("closed unmerged", "merged", "verified"), "outcome": "verified"}, True),
+        ({"watch": FixWatch(number=3, merged_at=AT)}, True),
+        ({"stale": "app/a.rb was rewritten"}, False),
+        ({"outcome": "closed unmerged"}, False),
+        ({"outcome": "regressed"}, False),
+        ({"outcome": "no effect"}, False),
+        ({"fates": fate("closed unmerged", "not planned"), "outcome": "not planned"}, False),
+        ({"fates": fate("merged", "verified", "regressed", "reopened")}, False),
+        ({"proposed": (TURNED_DOWN,)}, False),
+        ({"watch": FixWatch(number=3, merged_at=AT, verdict="no effect")}, False),
     ],
 )
-def test_a_lesson_that_does_not_hold_is_not_offered(fields):
-    assert offers((lesson(Notes(gotchas=("Check it",)), **fields),), (), "") == ()
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"outcome": "verified"},
-        {"fates": fate("merged")},
-        {"fates": fate("closed unmerged", "merged", "verified"), "outcome": "verified"},
-        {"watch": FixWatch(number=3, merged_at=AT)},
-    ],
-)
-def test_a_lesson_that_holds_is(fields):
-    assert len(offers((lesson(Notes(gotchas=("Check it",)), **fields),), (), "")) == 1
+def test_only_a_lesson_that_holds_is_offered(fields, holds):
+    assert len(offers((lesson(Notes(gotchas=("Check it",)), **fields),), (), "")) == holds
 
 
 # What says the same; facts about different code are different, however alike their words.
@@ -304,9 +294,7 @@ def test_the_same_said_in_other_words_of_the_same_code_is_one():
 
 
 def test_what_was_promoted_is_known_however_it_is_escaped():
-    said = (
-        "@dana: price_of_line at <b> #12 https://a.example/b_c breaks user@example.com - *always*"
-    )
+    said = "@dana: price_of_line at <b> #12 https://a.example/b_c breaks a@example.com - *always*"
     chosen = found(said, "x_y " * 40)
     text = with_offers("", chosen)
     assert [offer.number for offer in found(said, "x_y " * 40, claude_md=text)] == [0, 0]
@@ -335,15 +323,11 @@ def only_additions(before, after):
     return all(character in rest for character in before)
 
 
-def test_an_empty_file_becomes_the_section_alone():
-    assert with_entry("", "Gotchas", ENTRY) == (
-        f"## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"
-    )
-
-
-def test_the_section_is_made_at_the_end():
-    after = with_entry("# Shop\n\nText.\n", "Problems", ENTRY)
-    assert after == (f"# Shop\n\nText.\n\n## Learnings\n\n{COMMENT}\n\n### Problems\n\n{ENTRY}\n")
+@pytest.mark.parametrize("before", ["", "# Shop\n\nText.\n", *TABLES["decoys"]])
+def test_the_section_is_made_at_the_end_where_there_is_none_or_what_only_looks_like_it(before):
+    after = with_entry(before, "Gotchas", ENTRY)
+    gap = "\n" if before else ""
+    assert after == f"{before}{gap}## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"
 
 
 def test_entries_are_apart_and_groups_in_order():
@@ -383,12 +367,6 @@ def test_a_byte_order_mark_stays_in_front():
     assert with_entry("\ufeff", "Gotchas", ENTRY).startswith("\ufeff## Learnings\n")
 
 
-@pytest.mark.parametrize("decoy", TABLES["decoys"])
-def test_what_only_looks_like_the_section_is_none(decoy):
-    after = with_entry(decoy, "Gotchas", ENTRY)
-    assert after == f"{decoy}\n## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"
-
-
 @pytest.mark.parametrize(
     ("text", "what"),
     [("a\n```\nb\n", "code block that begins in line 2"), ("<!-- a\n", "comment that begins in")],
@@ -400,20 +378,19 @@ def test_an_open_block_is_refused(text, what):
 
 PIECES = st.sampled_from(
     [
-        *(
-            "\n",
-            "\r\n",
-            " ",
-            "# A",
-            "## Learnings",
-            "### Problems",
-            "### Gotchas",
-            "text",
-            "- item",
-        ),
-        *("```", "~~~", "<!-- c -->", "<!--", "-->", "---", "===", "1. one", "> quote", "\ufeff"),
-        *("    code", "\t", "\u2028", "## After", "|a|b|", "`x`", "ü", "\0"),
+        "\n",
+        "\r\n",
+        " ",
+        "# A",
+        "## Learnings",
+        "### Problems",
+        "### Gotchas",
+        "text",
+        "- item",
+        "```",
     ]
+    + ["~~~", "<!-- c -->", "<!--", "-->", "---", "===", "1. one", "> quote", "\ufeff"]
+    + ["    code", "\t", "\u2028", "## After", "|a|b|", "`x`", "ü", "\0"]
 )
 
 

@@ -91,10 +91,11 @@ def test_afresh_a_lesson_is_told_but_never_used():
     assert not prior.match.doubt
 
 
+SIMILAR = known(file="errors/c.md").model_copy(update={"fingerprint": "v1:other"})
+
+
 def test_a_similar_error_is_told_but_is_no_answer():
-    other = known(file="errors/b.md").model_copy(update={"fingerprint": "v1:other"})
-    prior = doubted(other)
-    assert prior.lesson.fingerprint == "v1:other"
+    assert doubted(SIMILAR).lesson == SIMILAR
 
 
 def test_a_night_that_is_taken_up_again_does_not_remember_itself():
@@ -124,20 +125,15 @@ def test_while_a_merged_fix_is_on_its_way_its_error_is_known_whatever_the_code_s
     assert not found.evidence[0].verified
 
 
+NO = OutcomeEvent(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+
+
 def test_what_tonight_brought_counts_before_the_lesson_is_used():
-    no = OutcomeEvent(
-        kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",)
-    )
-
-    def told(one):
-        return one.model_copy(update={"fates": (no,)})
-
-    prior = doubted(known(), told=told)
+    prior = doubted(known(), told=lambda one: one.model_copy(update={"fates": (NO,)}))
     assert prior.match.doubt == "its fix was rejected in #7: No."
-    assert prior.lesson.fates == (no,)
+    assert prior.lesson.fates == (NO,)
 
 
-NO = OutcomeEvent(kind="closed unmerged", number=7, on=TONIGHT.window.until.date())
 REOPENED = NO.model_copy(update={"kind": "reopened", "number": 6})
 LOST = (CitedLine(path="shop/cart.py", line=2, quote="no such line", digest=digest(CART)),)
 
@@ -175,21 +171,14 @@ def test_an_archived_lesson_comes_back_with_its_error():
 
 def test_a_stale_lesson_is_told_after_those_that_fit_the_code():
     stale = known(file="errors/b.md", stale="shop/cart.py was rewritten")
-    other = known(file="errors/c.md")
-    found = recall(
-        stale.model_copy(update={"fingerprint": "v1:b"}),
-        other.model_copy(update={"fingerprint": "v1:c"}),
-    )
-    assert [one.lesson.fingerprint for one in found.priors] == ["v1:c", "v1:b"]
+    found = recall(stale.model_copy(update={"fingerprint": "v1:b"}), SIMILAR)
+    assert [one.lesson.fingerprint for one in found.priors] == ["v1:other", "v1:b"]
 
 
 def test_a_fresh_analysis_remembers_what_it_was_told():
     failed = PublishedItem(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
                       outcome="closed unmerged")  # fmt: skip
-    no = OutcomeEvent(
-        kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",)
-    )
-    unknown = recall(known(proposed=(failed,), fates=(no,)))
+    unknown = recall(known(proposed=(failed,), fates=(NO,)))
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
     found = with_priors(fresh, (unknown,))
     assert found.told == ("v1:a",)

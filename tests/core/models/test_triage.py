@@ -10,8 +10,6 @@ from nightwatch_core.models.errors import Case, Triage, triage_texts
 
 TABLES = tables_of(__file__)
 
-STATES = ("", "ignored", "resolved", "regressed")
-NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
 NOON = datetime(2031, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 

@@ -3,7 +3,6 @@
 import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis
 
-from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
@@ -35,7 +34,6 @@ DRAFT = DraftPull(
 MADE = Receipt(key=DRAFT.key, kind="pull", fingerprint="v1:a", status="done", number=12, sha=OURS)
 RED = CiRun(state="failed", sha=OURS, failed=("unit", "e2e `x` @team"), log="1 != 2")
 PENDING, GREEN, NONE = (CiRun(state=one, sha=OURS) for one in ("pending", "passed", "none"))
-BETTER = Edit(path="shop/pay.py", old="card", new="card or cash", description="")
 MENDED = GateResult(
     outcome="passed",
     edits=(FIX.model_copy(update={"new": "line.sum"}),),

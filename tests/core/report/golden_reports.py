@@ -30,16 +30,8 @@ from nightwatch_core.report.terminal import NightReport  # noqa: E402
 from nightwatch_core.report.view import as_markdown  # noqa: E402
 
 FOLDER = Path(__file__).with_name("golden")
-NIGHTS = {
-    "remembered": remembered(),
-    "regression": regression(),
-    "failed": failed(),
-    "empty": empty(),
-    "known": known(),
-    "stated": stated(),
-    "unknown": unknown(),
-    "proved": proved(),
-}
+MADE = (remembered, regression, failed, empty, known, stated, unknown, proved)
+NIGHTS = {make.__name__: make() for make in MADE}
 
 
 def printed(report: RunReport, width: int = 100, *, colour: bool = False) -> str:

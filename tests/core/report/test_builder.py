@@ -24,11 +24,6 @@ WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 OPENED = builder.start_report(
     Night(id="n1", window=WINDOW, now=DAY), NightOptions(), ("The sample night.",), DAY
 )
-REJECT = RejectedRecord(place="e.jsonl:1", reason="no class")
-
-
-def fetched(*groups, **more):
-    return Fetched(groups=groups, window=WINDOW, **more)
 
 
 def found(known=(), waves=(), selection=None, trouble="", **memory):
@@ -49,9 +44,8 @@ def test_an_opened_report_knows_only_its_night():
 
 def test_errors_are_counted_and_drops_named():
     dropped = (DroppedGroup(group=group("v1:b"), reason="ignored"),)
-    report = builder.add_errors(
-        OPENED, fetched(group(), group("v1:b", occurrences=7)), Selection(dropped=dropped)
-    )
+    both = Fetched(groups=(group(), group("v1:b", occurrences=7)), window=WINDOW)
+    report = builder.add_errors(OPENED, both, Selection(dropped=dropped))
     assert (report.errors, report.occurrences, report.dropped) == (2, 12, dropped)
     assert report.status == "complete"
 
@@ -62,36 +56,37 @@ def test_what_no_night_has_read_degrades_the_night():
     assert (report.status, report.degraded) == ("degraded", ("errors of May were never read",))
 
 
+REJECT = RejectedRecord(place="e.jsonl:1", reason="no class")
+
+
+@pytest.mark.parametrize(
+    ("told", "degraded", "complaints"),
+    [
+        ({}, (), ()),
+        ({"groups": (group(),), "partial": ("b: down",)}, ("b: down",), ()),
+        ({"left_out": ("60 lines",)}, (), ("left out of what was read: 60 lines",)),
+        ({"rejects": (REJECT,) * 3}, ("3 of 3 records could not be read",), ()),
+        ({"groups": (group(occurrences=10),), "rejects": (REJECT,)}, (), ()),
+        (
+            {"groups": (group(occurrences=9),), "rejects": (REJECT,)},
+            ("1 of 10 records could not be read",), (),
+        ),
+    ],
+)  # fmt: skip
+def test_only_what_could_not_be_read_degrades_a_night(told, degraded, complaints):
+    fetched = Fetched(window=WINDOW, **{"groups": (), **told})
+    report = builder.add_errors(OPENED, fetched, Selection())
+    assert (report.degraded, report.complaints) == (degraded, complaints)
+    assert (report.status == "degraded") == bool(degraded)
+    assert report.rejects == fetched.rejects
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_report_knows_whether_reading_again_would_bring_more(whole):
     assert not OPENED.read_whole
-    partial = fetched(group(), partial=("b: down",), whole=whole)
+    partial = Fetched(groups=(group(),), window=WINDOW, partial=("b: down",), whole=whole)
     report = builder.add_errors(OPENED, partial, Selection())
     assert (report.status, report.read_whole) == ("degraded", whole)
-
-
-def test_a_partial_answer_degrades_the_night():
-    report = builder.add_errors(OPENED, fetched(group(), partial=("b: down",)), Selection())
-    assert (report.status, report.degraded) == ("degraded", ("b: down",))
-
-
-def test_what_was_left_out_is_told_and_degrades_nothing():
-    report = builder.add_errors(OPENED, fetched(group(), left_out=("60 lines",)), Selection())
-    assert (report.status, report.complaints) == (
-        "complete",
-        ("left out of what was read: 60 lines",),
-    )
-
-
-def test_no_errors_is_calm_but_not_where_nothing_could_be_read():
-    assert builder.add_errors(OPENED, fetched(), Selection()).status == "complete"
-    report = builder.add_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
-    assert report.degraded == ("3 of 3 records could not be read",)
-    few = fetched(group(occurrences=10), rejects=(REJECT,))
-    some = builder.add_errors(OPENED, few, Selection())
-    assert (some.status, some.rejects) == ("complete", (REJECT,))
-    many = builder.add_errors(OPENED, fetched(group(occurrences=9), rejects=(REJECT,)), Selection())
-    assert many.degraded == ("1 of 10 records could not be read",)
 
 
 def test_findings_of_all_waves_and_of_memory():
@@ -121,11 +116,6 @@ def test_failures_are_counted_named_and_paid_for():
     assert report.usage.calls == 4
 
 
-def test_a_night_that_found_nothing():
-    report = builder.add_findings(OPENED, found(), ())
-    assert (report.status, report.analyses, report.usage) == ("complete", (), Usage())
-
-
 def test_acts_and_their_unknown_ends():
     told = {"key": "k", "kind": "issue", "fingerprint": "v1:a"}
     done, unknown = Receipt(**told, status="done"), Receipt(**told, status="unknown")
@@ -134,11 +124,6 @@ def test_acts_and_their_unknown_ends():
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
     report = add_publications(OPENED, PublishResult(receipts=(done, unknown)))
     assert report.degraded == ("1 publication with an unknown end",)
-
-
-def test_a_failed_learning_degrades():
-    assert builder.add_learning(OPENED, LearningResult(lessons=("a.md",))).status == "complete"
-    assert builder.add_learning(OPENED, LearningResult(failure="disk full")).status == "degraded"
 
 
 def test_lessons_that_could_not_be_written_degrade_and_are_counted():
@@ -155,6 +140,7 @@ def test_lessons_that_could_not_be_written_degrade_and_are_counted():
     assert report.degraded == ("keeping a up: full (and 2 more)",)
     nothing = builder.learning_result(OPENED, (), (), UpdatedLessons())
     assert builder.add_learning(OPENED, nothing).status == "complete"
+    assert builder.add_learning(OPENED, LearningResult(failure="disk full")).status == "degraded"
 
 
 def test_troubles_add_up_and_empty_ones_do_nothing():

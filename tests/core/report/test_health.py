@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from core.report_fixture import NOW, degraded, empty, failed, shown
+from core.report_fixture import NOW, empty, failed, shown
 
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder
@@ -140,8 +140,3 @@ def test_old_prices_and_gaps_are_due():
     block = view(report.model_copy(update={"health": told})).section("health").blocks[0]
     assert isinstance(block, Entries)
     assert [one.head for one in block.items] == ["Due", "Due"]
-
-
-def test_a_report_of_before_has_no_health():
-    assert view(degraded()).section("health").blocks == ()
-    assert record_of(degraded()).well == ()

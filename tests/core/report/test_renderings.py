@@ -26,14 +26,8 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.report.view import as_markdown
 
-NIGHTS = {
-    "complete": complete(),
-    "empty": empty(),
-    "degraded": degraded(),
-    "failed": failed(),
-    "hostile": hostile(),
-    "remembered": remembered(),
-}
+MADE = (complete, empty, degraded, failed, hostile, remembered)
+NIGHTS = {make.__name__: make() for make in MADE}
 
 
 class Page(HTMLParser):

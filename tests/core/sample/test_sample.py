@@ -107,44 +107,35 @@ def test_records_are_in_order_and_of_a_believable_size() -> None:
     assert len(errors()) < 1_500_000
 
 
-def test_every_group_belongs_to_one_error() -> None:
+def groups_of(record: dict[str, str]) -> list[tuple[str, int]]:
+    """Return errors, and the number of their group, that the truth says a record is of."""
+    return [
+        (error["id"], number)
+        for error in TRUTH["errors"]
+        for number, group in enumerate(error["groups"])
+        if group["class"] == record["exception.type"]
+        and group["transaction"] == record["transaction"]
+        and re.fullmatch(group["message"], record["exception.message"])
+    ]
+
+
+def test_every_group_belongs_to_one_error_and_one_error_is_new_since_a_release() -> None:
     counts: Counter[tuple[str, int]] = Counter()
+    seen: dict[str, set[str]] = {}
     for record in records():
-        fits = [
-            (error["id"], number)
-            for error in TRUTH["errors"]
-            for number, group in enumerate(error["groups"])
-            if group["class"] == record["exception.type"]
-            and group["transaction"] == record["transaction"]
-            and re.fullmatch(group["message"], record["exception.message"])
-        ]
-        assert len(fits) == 1, record
-        counts[fits[0]] += 1
-    told = {
+        ((error, number),) = groups_of(record)
+        counts[error, number] += 1
+        seen.setdefault(error, set()).add(record["service.version"])
+    assert counts == {
         (error["id"], number): group["occurrences"]
         for error in TRUTH["errors"]
         for number, group in enumerate(error["groups"])
     }
-    assert counts == told
-    assert 20 <= len(told) <= 30
+    assert 20 <= len(counts) <= 30
     assert 8 <= sum(not error["noise"] for error in TRUTH["errors"]) <= 10
-
-
-def test_one_error_is_new_since_a_release() -> None:
     newest = RELEASES[-1][0]
-    seen: dict[str, set[str]] = {}
-    for record in records():
-        for error in TRUTH["errors"]:
-            if any(
-                group["class"] == record["exception.type"]
-                and group["transaction"] == record["transaction"]
-                and re.fullmatch(group["message"], record["exception.message"])
-                for group in error["groups"]
-            ):
-                seen.setdefault(error["id"], set()).add(record["service.version"])
-    new = [error["id"] for error in TRUTH["errors"] if error["new_since_release"] == newest]
-    assert [name for name, releases in seen.items() if releases == {newest}] == new
-    assert len(new) == 1
+    (new,) = (error["id"] for error in TRUTH["errors"] if error["new_since_release"] == newest)
+    assert [name for name, releases in seen.items() if releases == {newest}] == [new]
 
 
 @pytest.mark.parametrize("error", TRUTH["errors"], ids=lambda error: error["id"])

@@ -4,10 +4,13 @@ import json
 
 import pytest
 from pydantic import ValidationError
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.batch import FirstSight
 from nightwatch_core.text.json_objects import object_in
+
+TABLES = tables_of(__file__)
 
 WHOLE = {
     "severity": "critical", "likely_cause": "A lock order.", "needs_deep_investigation": True,
@@ -19,18 +22,7 @@ def read(text):
     return FirstSight.model_validate(object_in(text, FirstSight.model_fields))
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({}, {}),
-        ({"severity": " Critical "}, {}),
-        ({"needs_deep_investigation": "yes"}, {}),
-        ({"category": "CODE_BUG"}, {}),
-        ({"confidence": "high"}, {}),
-        ({"category": "weather"}, {"category": "unknown"}),
-        ({"category": None}, {"category": "unknown"}),
-    ],
-)
+@pytest.mark.parametrize(("more", "expected"), TABLES["what_is_meant_is_understood"])
 def test_what_is_meant_is_understood(more, expected):
     text = f"As asked:\n```json\n{json.dumps(WHOLE | more)}\n```"
     assert read(text).model_dump() == WHOLE | expected

@@ -67,9 +67,6 @@ def test_one_common_word_of_many_is_no_finding() -> None:
 
 
 def test_related_tasks_are_followed_once_and_circles_end() -> None:
-    def noted(id: str, text: str, *related: str) -> TaskFile:
-        return TaskFile(id=id, title=id, related_tasks=related, notes=(Notes(gotchas=(text,)),))
-
     tasks = (
         noted("a", "trigram index on names", "b"),
         noted("b", "vacuum after imports", "a", "c", "b", "nowhere"),

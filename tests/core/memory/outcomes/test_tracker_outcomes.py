@@ -90,53 +90,20 @@ def test_found_merged_deployed_verified_and_back() -> None:
     assert shop.lesson.watch.number == 9
 
 
-FIVE = (80, 78, 85, 79, 81)
-RARE = (2, 1, 3, 2, 2, 0, 3, 2, 1, 2)
-ENOUGH_NIGHTS = (0,) * 40
+def counted(text: str) -> list[int]:
+    """Return occurrences of nights: `80 0x3` are four."""
+    runs = (run.partition("x") for run in text.split())
+    return [int(many) for many, _, times in runs for _ in range(int(times or 1))]
 
 
-@pytest.mark.parametrize(
-    ("before", "then"),
-    [
-        (
-            FIVE,
-            [
-                ((80,), "merged"),
-                ((80, 79, 84, 78, 81, 80, 83), "no effect"),
-                (ENOUGH_NIGHTS, "verified"),
-            ],
-        ),
-        (FIVE * 4, [((80, *[32] * 10), "merged"), ((32,) * 8, "no effect")]),
-        (
-            RARE,
-            [
-                ((2, 0, 0), "merged"),
-                ((0, 0, 0), "verified"),
-                ((*[0] * 12, 1), ""),
-                ((0, 0, 0, 0, 0, 2, 2), "regressed"),
-            ],
-        ),
-        (
-            RARE,  # one night, so soon, is nothing
-            [((2, *[0] * 5), "merged verified"), ((2, *[0] * 40), ""), ((1, 0) * 7, "regressed")],
-        ),
-        (
-            (500, 510, 480, 520),  # a stray one of five hundred is no regression
-            [((490, *[0] * 60), "merged verified"), ((3, 4, 0, 2), ""), ((300,), "regressed")],
-        ),
-        ((10, 10, 10), [((10, *[3] * 20), "merged")]),  # may have helped enough
-        ((1,), [((0,) * 8, "merged")]),  # seen once
-    ],
-    ids=["no help", "too little", "rare", "slowly", "stray", "not judged", "once"],
-)
-def test_the_life_of_a_fix(
-    before: tuple[int, ...], then: list[tuple[tuple[int, ...], str]]
-) -> None:
-    shop = Production(lesson(*before), len(before))
+@pytest.mark.parametrize("life", TABLES["lives_of_fixes"])
+def test_the_life_of_a_fix(life: str) -> None:
+    before, then = TABLES["lives_of_fixes"][life]
+    shop = Production(lesson(*counted(before)), len(counted(before)))
     shop.merge()
     shop.deploy()
     for nights, expected in then:
-        assert " ".join(shop.nights(*nights)) == expected
+        assert " ".join(shop.nights(*counted(nights))) == expected
 
 
 def test_a_fix_that_is_turned_down() -> None:

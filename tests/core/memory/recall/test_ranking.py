@@ -100,12 +100,6 @@ def test_an_error_without_a_trace_is_found_by_what_it_says():
     assert files(found) == ["before"]
 
 
-def test_a_lesson_of_an_older_form_is_found_by_class_message_and_transaction():
-    of = case("v1:before", links=TONIGHT.trace.links)
-    old = kept(of, "old", causes=(), places=(), frames=())
-    assert files(similar(old)) == ["old"]
-
-
 def test_a_document_stuffed_with_words_is_not_nearer_than_the_right_one():
     words = " ".join(one.leader.message for one in (*OTHERS, TONIGHT)) * 3
     frames = tuple(f"cart/models.total{at}" for at in "abcdefgh") + ("cart/models.total",)
@@ -116,14 +110,7 @@ def test_a_document_stuffed_with_words_is_not_nearer_than_the_right_one():
     assert all(not match.is_same for _, match in found)
 
 
-QUERY = SearchDocument(
-    error_class="Net::ReadTimeout",
-    message="no answer from 10.0.0.1 after 30s",
-    transaction="GET /rates/17",
-    causes=("OSError: gone",),
-    places=("rates/client.get", "net/http.read"),
-    frames=("rates/client.get", "rates/jobs.run"),
-)
+QUERY = SearchDocument(**TABLES["query"])
 
 
 @pytest.mark.parametrize(("lesson", "reason", "score"), TABLES["things_in_common"])

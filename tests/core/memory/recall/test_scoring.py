@@ -2,17 +2,7 @@ from collections import Counter
 
 import pytest
 
-from nightwatch_core.memory.recall import (
-    CALIBRATION,
-    FIELDS,
-    LEARNED,
-    Corpus,
-    Terms,
-    aged,
-    points,
-    share,
-    worth_of_terms,
-)
+from nightwatch_core.memory.recall import FIELDS, Corpus, Terms, aged, points, share, worth_of_terms
 
 
 def corpus(**frequencies):
@@ -50,19 +40,6 @@ def test_repeating_a_term_helps_less_and_less_and_padding_hurts():
     once, often, stuffed = (scored(terms({"a": 1}), lesson, corpus(a=3)) for lesson in lessons)
     assert once * 2.2 > often > stuffed
     assert stuffed < once / 10
-
-
-def test_what_was_learned_is_whole():
-    assert len(LEARNED.weights) == len(FIELDS)
-    assert min(LEARNED.weights) > 0
-    shares, sure = zip(*CALIBRATION, strict=True)
-    assert shares[0] == 0.0
-    assert shares[-1] == 1.0
-    assert list(shares) == sorted(set(shares))
-    assert list(sure) == sorted(sure)
-    assert 0.0 <= sure[0] <= sure[-1] <= 1.0
-    assert LEARNED.made
-    assert LEARNED.how
 
 
 def test_age_never_adds():
