@@ -1,10 +1,10 @@
-"""Learn the weights of recall, and say how good they are on unseen projects.
+"""Learn the weights of recall.
 
 `python tests/benchmarks/recall_learning.py` prints the data; it needs ../shared/eval. Weights are
 learned listwise: among its nearest candidates an error's labelled relatives shall come first. Both
 sets weigh the same. Relevance is an isotonic curve over the share of the query that was matched:
 every error is asked twice, once with its relatives there and once without, against all lessons and
-against few. Figures are of projects that were left out while learning.
+against few.
 """
 
 import math
@@ -42,7 +42,6 @@ class Near(NamedTuple):
     """A candidate: what it scored and could have scored in each field."""
 
     relative: bool
-    earlier: bool
     found: bool  # it is among the nearest; the others are relatives that are not
     scored: tuple[float, ...]  # points a field, then what the time between takes off
     possible: tuple[float, ...]
@@ -58,7 +57,6 @@ class Near(NamedTuple):
 class Query(NamedTuple):
     """An error with labelled relatives, and its nearest candidates."""
 
-    project: str
     importance: float
     near: tuple[Near, ...]
 
@@ -75,8 +73,7 @@ def queries(docs: Sequence[Err], size: int = 0) -> list[Query]:
         if doc["cluster"]:
             clusters[doc["cluster"]].append(doc)
     asked = [(doc, group) for group in clusters.values() if len(group) > 1 for doc in group]
-    by_id = {doc["id"]: doc for doc in docs}
-    lessons = {name: lesson_of(doc) for name, doc in by_id.items()}
+    lessons = {doc["id"]: lesson_of(doc) for doc in docs}
     shelf = LessonSearch(lessons.values())
     found = []
     for number, (doc, group) in enumerate(asked):
@@ -84,14 +81,12 @@ def queries(docs: Sequence[Err], size: int = 0) -> list[Query]:
         if size:
             some = random.Random(number).sample(sorted(lessons), min(size, len(lessons)))
             shelf = LessonSearch(lessons[item] for item in sorted({*some, *relatives}))
-        near = tuple(_near(doc, relatives, shelf, by_id))
-        found.append(Query(doc["project"], 1 / len(asked), near))
+        near = tuple(_near(doc, relatives, shelf))
+        found.append(Query(1 / len(asked), near))
     return found
 
 
-def _near(
-    doc: Err, relatives: set[str], shelf: LessonSearch, by_id: dict[str, Err]
-) -> Iterable[Near]:
+def _near(doc: Err, relatives: set[str], shelf: LessonSearch) -> Iterable[Near]:
     case, corpus = case_of(doc), shelf.corpus
     document = document_of_case(case)
     terms = terms_of(document)
@@ -111,7 +106,6 @@ def _near(
         possible = tuple(most if length else most * UNTOLD for most, length in told)
         yield Near(
             relative=name in relatives,
-            earlier=by_id[name]["created"] < doc["created"],
             found=lesson.entry.file in nearest,
             scored=(*points(worth, lesson.terms, corpus), age),
             possible=possible,
@@ -150,15 +144,6 @@ def _slope(query: Query, weights: Weights) -> list[float]:
             for at, scored in enumerate(one.scored):
                 slope[at] += factor * scored
     return slope
-
-
-def first_relative(query: Query, weights: Weights, *, earlier: bool) -> int | None:
-    """The rank of the best relative, equals counted against it; None where none was found."""
-    near = [item for item in query.near if item.found and (item.earlier or not earlier)]
-    best = max((item.rank(weights) for item in near if item.relative), default=None)
-    if best is None:
-        return None
-    return 1 + sum(1 for item in near if not item.relative and item.rank(weights) >= best)
 
 
 def pairs(data: Iterable[Query], weights: Weights) -> list[tuple[float, bool, float]]:
@@ -200,45 +185,18 @@ def _mean(block: Sequence[float]) -> float:
     return block[1] / block[2]
 
 
-def summary(ranks: Sequence[int | None]) -> str:
-    """Return recall@1, 3 and 5 and the mean reciprocal rank."""
-    count = len(ranks) or 1
-    at = (sum(1 for rank in ranks if rank and rank <= most) / count for most in (1, 3, 5))
-    mean = sum(1 / rank for rank in ranks if rank) / count
-    recalls = " ".join(f"R@{most} {one:.3f}" for most, one in zip((1, 3, 5), at, strict=True))
-    return f"{recalls} MRR {mean:.3f} (n={len(ranks)})"
-
-
 def main() -> None:
-    """Print figures of left-out projects, then what is learned from all."""
-    sets = {name: load(name) for name in (JIRA, DEFECTS)}
-    if not all(sets.values()):
+    """Print the weights and the calibration that are learned from all."""
+    sets = [load(name) for name in (JIRA, DEFECTS)]
+    if not all(sets):
         print("skipped: there is no evaluation data")
         return
-    data = {name: queries(docs) for name, docs in sets.items()}
-    small = {name: queries(docs, SMALL) for name, docs in sets.items()}
-    bare = {f"{name} without traces": queries(traceless(docs)) for name, docs in sets.items()}
-    data |= bare
-    everything = [*data[JIRA], *data[DEFECTS]]
-    asked = [*everything, *small[JIRA], *small[DEFECTS], *(q for b in bare.values() for q in b)]
-    ranks: dict[str, list[int | None]] = defaultdict(list)
-    projects = sorted({query.project for query in data[JIRA]})
-    halves = sorted({query.project for query in data[DEFECTS]})
-    for left_out in (*((item,) for item in projects), tuple(halves[::2]), tuple(halves[1::2])):
-        weights = learned([item for item in everything if item.project not in left_out])
-        for name, found in data.items():
-            unseen = [item for item in found if item.project in left_out]
-            ranks[f"{name} loo"] += [first_relative(q, weights, earlier=False) for q in unseen]
-            older = [q for q in unseen if any(n.relative and n.earlier for n in q.near)]
-            if older:
-                found_at = [first_relative(q, weights, earlier=True) for q in older]
-                ranks[f"{name} prior"] += found_at
-        print(left_out[0], [round(weight, 3) for weight in weights], flush=True)
-    for name, places in ranks.items():
-        print("left out:", name, summary(places))
+    everything = [query for docs in sets for query in queries(docs)]
+    few = [query for docs in sets for query in queries(docs, SMALL)]
+    bare = [query for docs in sets for query in queries(traceless(docs))]
     weights = learned(everything)
     print("weights and age =", [round(weight, 3) for weight in weights])
-    print("calibration =", isotonic(pairs(asked, weights)))
+    print("calibration =", isotonic(pairs([*everything, *few, *bare], weights)))
 
 
 if __name__ == "__main__":

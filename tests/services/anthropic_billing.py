@@ -11,20 +11,30 @@ KINDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_crea
 
 
 class Cache:
-    """Prefixes that were marked; the next request that begins so reads the longest one."""
+    """Prefixes that were marked; the next request that begins so reads the longest one.
 
-    def __init__(self):
-        self._known = {}
+    What is written goes into `fresh`, what is read comes from `known`: the same set, unless told.
+    """
+
+    def __init__(self, count=tokens):
+        self._count, self.known = count, set()
+        self.fresh = self.known
 
     def usage(self, body, output):
         """Tokens of a request and its answer; what was marked before is read, the rest written."""
-        prefixes = _prefixes(body)
+        prefixes, marked = self._prefixes(body)
         total = prefixes[-1][1]
-        marked = _marked(body, len(prefixes))
-        read = max((size for n, size in self._found(prefixes, marked)), default=0)
-        kept = [prefixes[n] for n in marked if prefixes[n][1] >= _smallest(body["model"])]
-        self._known.update((name, size) for name, size, _ in kept)
-        written = max(max((size for _, size, _ in kept), default=0) - read, 0)
+        found = {
+            size
+            for end in marked
+            for name, size in prefixes[max(end - LOOK_BACK, 0) : end + 1]
+            if name in self.known
+        }
+        read = max(found, default=0)
+        smallest = SMALLEST_CACHED.get(body["model"], SMALLEST_CACHED[""])
+        kept = [prefixes[end] for end in marked if prefixes[end][1] >= smallest]
+        self.fresh |= {name for name, _ in kept}
+        written = max(max((size for _, size in kept), default=0) - read, 0)
         return {
             "input_tokens": total - read - written,
             "output_tokens": output,
@@ -35,15 +45,23 @@ class Cache:
             },
         }  # fmt: skip
 
-    def _found(self, prefixes, marked):
-        """Prefixes that are known and near enough before a marker."""
-        for number, (name, size, blocks) in enumerate(prefixes):
-            near = any(
-                number <= at and (number == at or prefixes[at][2] - blocks <= LOOK_BACK)
-                for at in marked
-            )
-            if near and name in self._known:
-                yield number, size
+    def _prefixes(self, body):
+        """Every prefix with its size, by block, and the numbers of those that end at a marker."""
+        output = body.get("output_config", {})
+        head = [body["model"], body.get("tools"), body.get("system"), output.get("format")]
+        choices = [body.get("tool_choice"), body.get("thinking"), output.get("effort")]
+        name = digest(unmarked(head))
+        found = [(name, self._count(unmarked(head[1:])))]
+        marked = [0] if _is_marked(body.get("system")) else []
+        name = digest([name, choices])
+        for message in body["messages"]:
+            said = {key: value for key, value in message.items() if key != "content"}
+            name = digest([name, said])
+            for block in blocks_of(message):
+                name = digest([name, unmarked(block)])
+                found.append((name, found[-1][1] + self._count(unmarked(block))))
+                marked += [len(found) - 1] if _is_marked(block) else []
+        return found, [*marked, *([len(found) - 1] if body.get("cache_control") else [])]
 
 
 class Bills:
@@ -107,28 +125,11 @@ def digest(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _prefixes(body):
-    """Name, tokens and blocks: of prompt and tools, and up to the end of every message."""
-    head = [body["model"], body.get("tools"), unmarked(body.get("system"))]
-    choices = [body.get("tool_choice"), body.get("thinking"), body.get("output_config")]
-    said, blocks = unmarked(body["messages"]), 0
-    found = [(digest(head), tokens(head), 0)]
-    for end in range(1, len(said) + 1):
-        whole = [head, choices, said[:end]]
-        content = said[end - 1]["content"]
-        blocks += 1 if isinstance(content, str) else len(content)
-        found.append((digest(whole), tokens(whole), blocks))
-    return found
+def blocks_of(message):
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _marked(body, count):
-    """Numbers of the prefixes that end at a marker; the request's own is at its end."""
-    numbers = {0} if "cache_control" in json.dumps(body.get("system")) else set()
-    for number, message in enumerate(body["messages"], start=1):
-        if "cache_control" in json.dumps(message["content"]):
-            numbers.add(number)
-    return sorted(numbers | ({count - 1} if body.get("cache_control") else set()))
-
-
-def _smallest(model):
-    return SMALLEST_CACHED.get(model, SMALLEST_CACHED[""])
+def _is_marked(value):
+    blocks = value if isinstance(value, list) else [value]
+    return any(isinstance(block, dict) and "cache_control" in block for block in blocks)

@@ -7,6 +7,8 @@ shown. Found, it quotes it; not found, it asks for the file once, and refuses af
 import json
 import re
 
+from services import anthropic_billing
+
 HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
 NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 _OURS = re.compile(r"^(?P<row>.*?)  <- ours(?:, (?P<place>\S+:\d+))?$", re.MULTILINE)
@@ -88,8 +90,7 @@ def finding(path, line, quote, fixes):
 
 def blocks_of(body):
     for message in body["messages"]:
-        content = message["content"]
-        yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
+        yield from anthropic_billing.blocks_of(message)
 
 
 def _texts(body):

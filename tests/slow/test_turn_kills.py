@@ -7,14 +7,11 @@ Once it is killed before its question is answered: only that turn is asked for a
 
 import json
 import math
-import subprocess
-import tempfile
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from connected import mind, shop
@@ -108,34 +105,17 @@ class Turns(World):
         asked, kept = len(self.claude.bodies), len(self.kept())
         waited = self.claude.waited.total()  # who asks on has kept what it was told
         self.claude.let_in(answers)
-        with tempfile.TemporaryFile() as output:
-            process = self._started((), {}, output)
-            try:
-                until(
-                    lambda: len(self.kept()) > kept or self.claude.waited.total() > waited,
-                    process,
-                    output,
-                )
-            finally:
-                self._end(process)
-                process.wait()
-                self.claude.let_in(0)
+        night = self.night(
+            when=lambda: len(self.kept()) > kept or self.claude.waited.total() > waited
+        )
+        assert night.killed, night.output
+        self.claude.let_in(0)
         return self.claude.asked[asked:]
 
     def kept(self) -> list[Path]:
         """Turns that a later night finds whole."""
         found = self.state.glob("results/turns/*/*/*")
         return [path for path in found if not path.name.endswith("-lost") and whole(path)]
-
-
-def until(come: Callable[[], bool], process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
-    end = time.monotonic() + SOON
-    while not come():
-        if process.poll() is not None:
-            output.seek(0)
-            raise AssertionError(f"the night ended by itself: {output.read().decode()}")
-        assert time.monotonic() < end, "the moment to kill never came"
-        time.sleep(0.002)
 
 
 def whole(path: Path) -> bool:

@@ -5,10 +5,13 @@ innermost first. Nothing else of the repositories is kept here.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+
+import jinja2
+import yaml
 
 DATA = Path(__file__).parent
 ROOT = "/app/"  # where the applications run
@@ -68,62 +71,8 @@ Code = Callable[[Place], str]  # the text of a frame's line, as Python prints it
 
 def printed(bug: Bug, code: Code) -> str:
     """The stack trace as the language prints it."""
-    return "\n".join(_PRINTERS[bug.language](bug, code))
+    return _PRINTERS[bug.language].render(bug=bug, code=code, name_of=lambda path: Path(path).name)
 
 
-def _python(bug: Bug, code: Code) -> Iterator[str]:
-    yield "Traceback (most recent call last):"
-    for frame in reversed(bug.frames):
-        yield f'  File "{frame.printed}", line {frame.line}, in {frame.function}'
-        if text := code(frame).strip():
-            yield f"    {text}"
-    yield f"{bug.error_class}: {bug.message}"
-
-
-def _ruby(bug: Bug, _code: Code) -> Iterator[str]:
-    first, *rest = (f"{frame.printed}:{frame.line}:in `{frame.function}'" for frame in bug.frames)
-    yield f"{first}: {bug.message} ({bug.error_class})"
-    yield from (f"\tfrom {item}" for item in rest)
-
-
-def _javascript(bug: Bug, _code: Code) -> Iterator[str]:
-    yield f"{bug.error_class}: {bug.message}"
-    for frame in bug.frames:
-        place = f"{frame.printed}:{frame.line}:9"
-        yield f"    at {frame.function} ({place})" if frame.function else f"    at {place}"
-
-
-def _java(bug: Bug, _code: Code) -> Iterator[str]:
-    yield f"{bug.error_class}: {bug.message}" if bug.message else bug.error_class
-    for frame in bug.frames:
-        yield f"\tat {frame.function}({Path(frame.path).name}:{frame.line})"
-
-
-def _go(bug: Bug, _code: Code) -> Iterator[str]:
-    yield from (f"{bug.error_class}: {bug.message}", "", "goroutine 41 [running]:")
-    for frame in bug.frames:
-        yield from (f"{frame.function}(0xc000112a80)", f"\t{frame.printed}:{frame.line} +0x1d")
-
-
-def _php(bug: Bug, _code: Code) -> Iterator[str]:
-    top, *rest = bug.frames
-    place = f"{top.printed}:{top.line}"
-    yield f"PHP Fatal error:  Uncaught {bug.error_class}: {bug.message} in {place}"
-    yield "Stack trace:"
-    for number, (inner, outer) in enumerate(zip(bug.frames, rest, strict=False)):
-        yield f"#{number} {outer.printed}({outer.line}): {inner.function}()"
-    yield f"#{len(rest)} {{main}}"
-    yield f"  thrown in {top.printed} on line {top.line}"
-
-
-def _csharp(bug: Bug, _code: Code) -> Iterator[str]:
-    yield f"{bug.error_class}: {bug.message}"
-    yield from (
-        f"   at {frame.function}() in {frame.printed}:line {frame.line}" for frame in bug.frames
-    )
-
-
-_PRINTERS: dict[str, Callable[[Bug, Code], Iterator[str]]] = {
-    "python": _python, "ruby": _ruby, "javascript": _javascript, "java": _java,
-    "go": _go, "php": _php, "csharp": _csharp,
-}  # fmt: skip
+_TEMPLATES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
+_PRINTERS = {name: jinja2.Template(text, trim_blocks=True) for name, text in _TEMPLATES.items()}

@@ -14,8 +14,6 @@ tokenizers, and four for every block; thinking is carried by its signature, so t
 when it is made and read when it is sent back.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +23,11 @@ from benchmarks.tokens.rounds import Rounds
 from benchmarks.tokens.words import Scenario
 from services import anthropic_context
 from services.anthropic import Anthropic, _before
-from services.anthropic_billing import unmarked
+from services.anthropic_billing import Cache, blocks_of, digest
 from services.anthropic_rules import bad
 
 from nightwatch_core.code.code_view import MARK
 
-SMALLEST, LOOK_BACK = 512, 20
 PER_TOKEN, PER_BLOCK = 3, 4
 NOT_THERE = ("There is no file", "There is no folder")
 
@@ -56,6 +53,8 @@ class Service(Anthropic):
     def __init__(self, scenarios: Sequence[Scenario]) -> None:
         super().__init__()
         self.scenarios, self.calls, self.rounds = scenarios, list[Call](), Rounds()
+        self._cache = Cache(tokens)
+        self._cache.known, self._cache.fresh = self.rounds.seen, self.rounds.fresh
 
     def message(self, body: Any, headers: Any, *_: Any) -> Any:
         """The next turn, as the mind has it."""
@@ -104,40 +103,22 @@ class Service(Anthropic):
 
     def bill(self, scenario: Scenario, body: Any, content: Any) -> dict[str, Any]:
         """Bill one answered request; returns the `usage` of its response."""
-        prefixes, marked = _prefixes(body)
-        total = prefixes[-1][1]
-        found = {
-            size
-            for end in marked
-            for name, size in prefixes[max(end - LOOK_BACK, 0) : end + 1]
-            if name in self.rounds.seen
-        }
-        read = max(found, default=0)
-        kept = [prefixes[end] for end in marked if prefixes[end][1] >= SMALLEST]
-        self.rounds.fresh |= {name for name, _ in kept}
-        written = max(max((size for _, size in kept), default=0) - read, 0)
-        said = max(tokens(content), 1)
+        usage = self._cache.usage(body, max(tokens(content), 1))
         self.calls.append(
             Call(
                 scenario.key, 1 + sum(item["role"] == "assistant" for item in body["messages"]),
-                total - read - written, read, written, said, missed(body),
+                usage["input_tokens"], usage["cache_read_input_tokens"],
+                usage["cache_creation_input_tokens"], usage["output_tokens"], missed(body),
                 sum(tokens([item]) for item in content if item["type"] == "thinking"),
                 _shortened(body),
             )
         )  # fmt: skip
-        return {
-            "input_tokens": total - read - written, "output_tokens": said,
-            "cache_read_input_tokens": read, "cache_creation_input_tokens": written,
-            "cache_creation": {
-                "ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0,
-            },
-            "service_tier": "standard",
-        }  # fmt: skip
+        return {**usage, "service_tier": "standard"}
 
 
 def _first(body: Any) -> str:
     """The first message."""
-    return "\n".join(text for block in _blocks(body["messages"][0]) for text in _texts(block))
+    return "\n".join(text for block in blocks_of(body["messages"][0]) for text in _texts(block))
 
 
 def tokens(value: Any) -> int:
@@ -145,28 +126,6 @@ def tokens(value: Any) -> int:
     characters = sum(map(len, _texts(value)))
     blocks = len(value) if isinstance(value, list) else 1
     return -(-characters // PER_TOKEN) + PER_BLOCK * blocks
-
-
-def _prefixes(body: Any) -> tuple[list[tuple[str, int]], list[int]]:
-    """Every prefix with its size, and the numbers of those that end at a cache marker."""
-    output = body.get("output_config", {})
-    head = [body["model"], body.get("tools"), body.get("system"), output.get("format")]
-    choices = [body.get("tool_choice"), body.get("thinking"), output.get("effort")]
-    name = _digest("", unmarked(head))
-    found, marked = [(name, tokens(head[1:]))], [0] if _is_marked(body.get("system")) else []
-    name = _digest(name, choices)
-    for message in body["messages"]:
-        name = _digest(name, {key: said for key, said in message.items() if key != "content"})
-        for block in _blocks(message):
-            name = _digest(name, unmarked(block))
-            found.append((name, found[-1][1] + tokens(block)))
-            marked += [len(found) - 1] if _is_marked(block) else []
-    return found, [*marked, *([len(found) - 1] if body.get("cache_control") else [])]
-
-
-def _blocks(message: Any) -> list[Any]:
-    content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -180,17 +139,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _is_marked(value: Any) -> bool:
-    blocks = value if isinstance(value, list) else [value]
-    return any(isinstance(block, dict) and "cache_control" in block for block in blocks)
-
-
-def _digest(before: str, value: Any) -> str:
-    return hashlib.sha256(f"{before}{json.dumps(value, sort_keys=True)}".encode()).hexdigest()
-
-
 def _thinking(name: str, size: int) -> dict[str, str]:
-    signature = (_digest(name, size) * (size * PER_TOKEN // 64 + 1))[: size * PER_TOKEN]
+    signature = (digest([name, size]) * (size * PER_TOKEN // 32 + 1))[: size * PER_TOKEN]
     return {"type": "thinking", "thinking": "", "signature": signature}
 
 
@@ -209,6 +159,6 @@ def _shortened(body: Any) -> int:
 
 def _answers(body: Any) -> Iterator[tuple[str, bool]]:
     """What the tools last called said, and whether as an error."""
-    for block in _blocks(body["messages"][-1]):
+    for block in blocks_of(body["messages"][-1]):
         if block.get("type") == "tool_result":
             yield "".join(_texts(block.get("content", ""))), bool(block.get("is_error"))
