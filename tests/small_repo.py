@@ -1,5 +1,6 @@
 """Miniature repositories and a plain conversation loop for the tests of tools and rules."""
 
+import re
 from datetime import UTC, datetime
 
 from twins.reading import MemoryCode
@@ -96,3 +97,21 @@ def mended(answer, files):
     applied = apply(answer.file_changes, files.get)
     assert not applied.refusal, applied.refusal
     return {change.path: change.text for change in applied.changes}
+
+
+_MARK = re.compile(r"[ \t]*«(\w+)»")
+
+
+def answered(error_class, message, files, *frames, language="python", written=None, research=None):
+    """The rules' answer; a frame is (path, mark, function), innermost first."""
+    marks = {
+        (path, match[1]): number
+        for path, text in files.items()
+        for number, row in enumerate(text.split("\n"), start=1)
+        for match in _MARK.finditer(row)
+    }
+    plain = {path: _MARK.sub("", text) for path, text in files.items()}
+    at = [frame(path, marks[path, mark], function) for path, mark, function in frames]
+    when = {(path, marks[path, mark]): who for (path, mark), who in (written or {}).items()}
+    the_case = case(error_class, message, *at, language=language)
+    return explained(the_case, plain, when, research)[0]

@@ -8,17 +8,20 @@ from sample_capture.day import LOYAL, REGULARS, REMOTE, WITHDRAWN
 Rows = Sequence[tuple[object, ...]]
 OrderRow = tuple[int, int, str, int, str, str, int]
 
-NAMES = (
-    "Ada Lindqvist",
-    "Bo Petersen",
-    "Carla Nowak",
-    "Deniz Aydin",
-    "Emil Brandt",
-    "Femke Visser",
-)
+_NAMES = "Ada Lindqvist, Bo Petersen, Carla Nowak, Deniz Aydin, Emil Brandt, Femke Visser"
+NAMES = tuple(_NAMES.split(", "))
 STREETS = ("Fischmarkt", "Deichstrasse", "Kehrwieder", "Am Sandtorkai", "Grimm", "Steinhoeft")
 GOODS = ("Lemons", "Matjes", "Riesling", "Rye bread", "Cod fillet", "Salted butter", "Leeks")
 CHILLED = ("Matjes", "Cod fillet", "Salted butter")
+ZONES = (
+    *(("20", "Hamburg", 0, "hafen"), ("21", "Harburg", 150, "sued")),
+    ("22", "Altona", 90, "west"),
+)
+VOUCHERS = (("ADVENT10", 10, 0, "2026-12-24"),)
+SLOTS = tuple(
+    (f"2026-11-{day}", name, capacity)
+    for day, name, capacity in ((18, "noon", 40), (19, "noon", 400), (19, "evening", 400))
+)
 FEEDS = {
     "points": ("3.50", "12.90", "8.00", "21.40"),
     "commas": ("3,50", "12,90", "8,00", "21,40"),
@@ -98,26 +101,9 @@ def inserts() -> list[tuple[str, Rows]]:
         (_insert("order_lines", "order_id, product_id, quantity, price_cents"), order_lines()),
         ("UPDATE orders SET card_token = ? WHERE id = ?", [("tok_3ds_8", 1290)]),
         (_insert("basket_lines", "account_id, product_id, quantity"), basket_lines()),
-        (
-            _insert("zones", "prefix, name, surcharge_cents, depot"),
-            [
-                ("20", "Hamburg", 0, "hafen"),
-                ("21", "Harburg", 150, "sued"),
-                ("22", "Altona", 90, "west"),
-            ],
-        ),
-        (
-            _insert("vouchers", "code, percent, minimum_cents, expires"),
-            [("ADVENT10", 10, 0, "2026-12-24")],
-        ),
-        (
-            _insert("slots", "day, name, capacity"),
-            [
-                ("2026-11-18", "noon", 40),
-                ("2026-11-19", "noon", 400),
-                ("2026-11-19", "evening", 400),
-            ],
-        ),
+        (_insert("zones", "prefix, name, surcharge_cents, depot"), ZONES),
+        (_insert("vouchers", "code, percent, minimum_cents, expires"), VOUCHERS),
+        (_insert("slots", "day, name, capacity"), SLOTS),
         (_insert("bookings", "account_id, day, slot"), [(12, "2026-11-18", "morning")]),
     ]
 

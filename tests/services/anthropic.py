@@ -12,7 +12,9 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import yaml
 from services import anthropic_batches, anthropic_context, anthropic_mind, anthropic_models
 from services.anthropic_billing import Bills, Cache, digest, unmarked
 from services.anthropic_context import tokens
@@ -20,28 +22,7 @@ from services.anthropic_rules import Refused, bad, check
 from services.anthropic_stream import BROKEN, SSE_ERRORS, Stream, ended
 from services.serving import Quiet, Served
 
-ANSWERS = {  # faults that are an answer: status, type, words, details
-    "400": (400, "invalid_request_error", "messages: something is wrong", {}),
-    "401": (401, "authentication_error", "invalid x-api-key", {}),
-    "402": (402, "billing_error", "Your credit balance is too low", {}),
-    "403": (403, "permission_error", "This key may not use the model", {}),
-    "404": (404, "not_found_error", "Not found", {}),
-    "413": (413, "request_too_large", "Request exceeds the maximum size", {}),
-    "429": (429, "rate_limit_error", "Number of requests has exceeded your rate limit", {}),
-    "500": (500, "api_error", "Internal server error", {}),
-    "503": (503, "api_error", "Service unavailable", {}),
-    "529": (529, "overloaded_error", "Overloaded", {}),
-    "spend": (
-        400, "invalid_request_error", "You have reached your limit",
-        {"error_code": "enforced_spend_limit_reached"},
-    ),
-    "capped": (
-        429, "rate_limit_error", "You have reached your limit",
-        {"error_code": "enforced_spend_limit_reached"},
-    ),
-    "credit": (400, "invalid_request_error", "Your credit balance is too low to go on", {}),
-    "too long": (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", {}),
-}  # fmt: skip
+ANSWERS = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
 BREAKS = {
     *BROKEN, *SSE_ERRORS, "slow", "502", "redirect", "no json", "no events", "drop",
     *anthropic_batches.FAULTS,
@@ -232,8 +213,8 @@ class _Handler(Quiet):
         try:
             self._admitted(headers)
             if fault and fault.kind in ANSWERS:
-                status, kind, words, details = ANSWERS[fault.kind]
-                raise Refused(status, kind, words, **details)
+                status, kind, words, *details = ANSWERS[fault.kind]
+                raise Refused(status, kind, words, **dict(*details))
             kind = fault.kind if fault else ""
             if path.startswith(anthropic_batches.PATH) and not self.service.compatible:
                 self._broken(kind) or anthropic_batches.answer(

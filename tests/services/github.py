@@ -10,7 +10,6 @@ bare repository that can be cloned over HTTP.
 """
 
 import base64
-import binascii
 import json
 import re
 import threading
@@ -739,9 +738,9 @@ def _handler(github: GitHub) -> type[Quiet]:
             )
             if failure:
                 self._spoil(failure, Answer(failure.status, None))
-            elif not github.knows(_git_token(headers)):
+            elif not github.knows(basic_token(headers.get("authorization", ""))):
                 self._send(401, {"www-authenticate": 'Basic realm="GitHub"'}, b"")
-            elif not github.may_clone(_git_token(headers)):
+            elif not github.may_clone(basic_token(headers.get("authorization", ""))):
                 self._send(403, {}, b"Write access to repository not granted.")
             else:
                 query = urlsplit(self.path).query
@@ -758,13 +757,6 @@ def _handler(github: GitHub) -> type[Quiet]:
             self.wfile.flush()
 
     return Handler
-
-
-def _git_token(headers: Mapping[str, str]) -> str:
-    try:
-        return basic_token(headers.get("authorization", ""))
-    except (binascii.Error, ValueError):
-        return ""
 
 
 def _lenient(body: bytes) -> Any:

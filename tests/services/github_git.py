@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -198,6 +199,7 @@ def basic_token(header: str) -> str:
     if scheme.lower() in ("token", "bearer"):
         return value.strip()
     if scheme.lower() == "basic":
-        user, _, token = base64.b64decode(value).decode().partition(":")
-        return token if user == "x-access-token" else ""
+        with suppress(ValueError):  # not base64, or not a text
+            user, _, token = base64.b64decode(value).decode().partition(":")
+            return token if user == "x-access-token" else ""
     return ""

@@ -8,8 +8,7 @@ from queue import Empty, Queue
 from threading import Barrier
 
 from benchmarks.tokens.designs import DAY, MODEL, OPTIONS, Outcome, case_of, code_of, priors_of
-from benchmarks.tokens.rounds import Held
-from benchmarks.tokens.service import Service
+from benchmarks.tokens.service import Held, Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 

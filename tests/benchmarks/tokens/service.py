@@ -14,12 +14,12 @@ tokenizers, and four for every block; thinking is carried by its signature, so t
 when it is made and read when it is sent back.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.tokens import mind
-from benchmarks.tokens.rounds import Rounds
 from benchmarks.tokens.words import Scenario
 from services import anthropic_context
 from services.anthropic import Anthropic, _before
@@ -27,6 +27,85 @@ from services.anthropic_billing import Cache, blocks_of, digest
 from services.anthropic_rules import bad
 
 from nightwatch_core.code.code_view import MARK
+
+_WAIT = 60.0  # seconds after which a round begins without those who did not come
+
+
+@dataclass
+class Rounds:
+    """Calls of analyses that run side by side, in step: each takes as long as every other."""
+
+    busy: int = 0
+    waiting: int = 0
+    held: int = 0  # calls that are kept back until a response begins
+    number: int = 0
+    seen: set[str] = field(default_factory=set)
+    fresh: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.turn = threading.Condition()
+
+    def __enter__(self) -> "Rounds":
+        with self.turn:
+            self.busy += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.turn:
+            self.busy -= 1
+            self._begin_if_all_are_here()
+
+    def wait_for(self, others: int, since: int) -> None:
+        """Wait until so many have asked, or keep their call back, or round `since` is over."""
+        with self.turn:
+            self.turn.wait_for(
+                lambda: self.number > since or self.waiting + self.held >= others, _WAIT
+            )
+
+    def arrive(self) -> None:
+        """Wait until all who are busy have asked; what the last round wrote can be read then."""
+        with self.turn:
+            self.waiting += 1
+            now = self.number
+            self.turn.notify_all()
+            self._begin_if_all_are_here()
+            self.turn.wait_for(lambda: self.number > now, _WAIT)
+
+    def _begin_if_all_are_here(self) -> None:
+        if self.waiting and self.waiting >= self.busy - self.held:
+            self.waiting, self.number = 0, self.number + 1
+            self.seen |= self.fresh
+            self.turn.notify_all()
+
+
+class Held:
+    """A gate's signal that tells the rounds who keeps a call back."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds, self._calls, self._open = rounds, 0, False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        rounds = self._rounds
+        with rounds.turn:
+            if self._open:
+                return True
+            self._calls, rounds.held = self._calls + 1, rounds.held + 1
+            rounds.turn.notify_all()
+            rounds._begin_if_all_are_here()
+            if not rounds.turn.wait_for(lambda: self._open, timeout):
+                self._calls, rounds.held = self._calls - 1, rounds.held - 1
+            return self._open
+
+    def is_set(self) -> bool:
+        return self._open
+
+    def set(self) -> None:
+        """All of them are about to ask: the next round does not begin without them."""
+        with self._rounds.turn:
+            self._rounds.held -= self._calls
+            self._calls, self._open = 0, True
+            self._rounds.turn.notify_all()
+
 
 PER_TOKEN, PER_BLOCK = 3, 4
 NOT_THERE = ("There is no file", "There is no folder")

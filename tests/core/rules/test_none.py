@@ -1,8 +1,7 @@
 """Tests of values that are None: which one is proved by elimination, why by following it."""
 
 import pytest
-from marked_code import answered
-from small_repo import case, explained, frame
+from small_repo import answered, case, explained, frame
 
 TOTAL = "'NoneType' object has no attribute 'total'"
 FIND = "def find(n):\n    return None\n"

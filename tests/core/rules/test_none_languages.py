@@ -1,7 +1,7 @@
 """Tests of values that are nil, null or undefined, language by language."""
 
 import pytest
-from marked_code import answered
+from small_repo import answered
 from tables import tables_of
 
 TABLES = tables_of(__file__)

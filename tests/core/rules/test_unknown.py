@@ -1,7 +1,7 @@
 """Tests of names and members that are not there: only what is proved of them is said."""
 
 import pytest
-from marked_code import answered
+from small_repo import answered
 
 PROJECT = "class Project:\n    def open(self):\n        self.board = 1\n"
 BOARD = "'Project' object has no attribute 'board'"
