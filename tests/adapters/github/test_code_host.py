@@ -105,15 +105,6 @@ def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
     assert {one.branch for one in commits} == {"main"}
 
 
-def test_what_a_night_pins_its_cases_to_is_fetched_once(server: GitHub, tmp_path: Path) -> None:
-    code = host(server, tmp_path)
-    for release in ("1.0", "gone", "2.0"):
-        code.commit_of(release)
-    code.commit_at(datetime.fromtimestamp(NIGHT, UTC))
-
-    assert len([one for one in server.requests if one.path.endswith("/info/refs")]) == 1
-
-
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
 def test_a_commit_is_found_by_tag_sha_or_branch(
     server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]

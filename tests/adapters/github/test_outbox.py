@@ -46,13 +46,6 @@ def test_a_key_in_the_middle_of_somebody_elses_body_does_not_count(server: GitHu
     assert len(server.issues()) == 2
 
 
-def test_an_issue_behind_a_hundred_others_is_found(server: GitHub) -> None:
-    outbox(server).publish(issue())
-    for number in range(120):
-        server.add_item(f"Other {number}", "", labels=["nightwatch"])
-    assert outbox(server).publish(issue()).status == "already there"
-
-
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
 def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how: str) -> None:
     server.fail("POST", "/issues$", how=how, stored=True)

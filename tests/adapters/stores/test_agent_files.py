@@ -3,7 +3,7 @@
 import pytest
 
 from nightwatch_core.adapters.stores.task_files import AgentFiles
-from nightwatch_core.analysis.agent_specs import BUILT_IN, agents_of, choose
+from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import StopTheNight
 
 
@@ -22,14 +22,6 @@ def test_the_agents_of_a_folder(folder):
     assert shelf.names() == ("base-analyzer", "zebra")
     assert shelf.agent("zebra").prompt == "I am zebra."
     assert shelf.agent("base-analyzer").prompt == "I am base-analyzer."
-
-
-def test_a_broken_agent_is_told_of_and_left_alone(folder):
-    (folder / "broken.md").write_bytes(b"\xff")
-    found = agents_of(AgentFiles(folder))
-    assert [spec.name for spec in found.specs] == ["base-analyzer", "zebra"]
-    assert "cannot read agents/broken.md: not UTF-8" in found.complaints[0]
-    assert choose(found, "go").name == "base-analyzer"
 
 
 @pytest.mark.parametrize("name", ["none", "../secret", "link", "folder", "README", "", "a\x00"])

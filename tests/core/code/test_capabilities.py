@@ -25,14 +25,7 @@ def test_a_new_power_is_named(text, power):
     assert gain(f"{text}  # as before", text) == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "pattern.exec(line)", "cart.fetch('a')", "total = sum(prices)", "request.get('a')",
-        "environment = 'production'", "def system_total():", "yaml.safe_load(text)",
-        "# see https://docs.example.com/a", "retrieval(x)", "self.mail(x)",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", TABLES["ordinary_code_has_none"])
 def test_ordinary_code_has_none(text):
     assert gain(text) == ""
 

@@ -1,6 +1,7 @@
 """"""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.diffs import (
     change_in,
@@ -12,15 +13,9 @@ from nightwatch_core.code.diffs import (
 )
 from nightwatch_core.models.code import ChangedFile
 
-RENAME = """@@ -1,6 +1,6 @@
- class Cart:
--    def total(self, lines):
--        return self.total_of(lines)
-+    def sum_of(self, lines):
-+        return self.total_of(lines)
+TABLES = tables_of(__file__)
 
-     def other(self):
-"""
+RENAME = TABLES["rename"]
 
 
 @pytest.mark.parametrize(
@@ -42,24 +37,8 @@ def test_a_name_that_was_replaced_is_recognised(name: str, diff: str, new: str) 
     assert renamed_to(name, diff) == new
 
 
-POETRY = """@@ -10,7 +10,7 @@
- [[package]]
- name = "flask"
--version = "2.1.0"
-+version = "3.0.0"
- description = "A framework"
-@@ -90,4 +90,0 @@
--[[package]]
--name = "gone"
--version = "1.4.1"
-"""
-NPM = """@@ -5,7 +5,7 @@
-     "node_modules/@scope/left-pad": {
--      "version": "1.0.0",
--      "resolved": "https://registry.example/left-pad-1.0.0.tgz",
-+      "version": "1.1.0",
-+      "resolved": "https://registry.example/left-pad-1.1.0.tgz",
-"""
+POETRY = TABLES["poetry"]
+NPM = TABLES["npm"]
 MAVEN = """@@ -3,4 +3,4 @@
    <artifactId>jackson-core</artifactId>
 -  <version>2.14.0</version>

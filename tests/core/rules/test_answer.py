@@ -4,24 +4,16 @@ from datetime import UTC, datetime
 
 import pytest
 from small_repo import case, explained, frame
+from tables import tables_of
 
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.models.research import ResearchContext
 
+TABLES = tables_of(__file__)
+
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
-SHOP = {
-    "shop/orders.py": (
-        '"""Orders."""\n\nfrom shop import store\n\n\n'
-        "def find_order(number):\n"
-        "    if number not in store.ORDERS:\n"
-        "        return None\n"
-        "    return store.ORDERS[number]\n\n\n"
-        "def show(number):\n"
-        "    order = find_order(number)\n"
-        "    return order.total\n"
-    )
-}
+SHOP = TABLES["shop"]
 NONE = case(
     "AttributeError",
     "'NoneType' object has no attribute 'total'",

@@ -2,23 +2,13 @@
 
 import pytest
 from small_repo import case, explained, frame, mended
+from tables import tables_of
+
+TABLES = tables_of(__file__)
 
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
 
-PRICES = {
-    "shop/prices.py": "def order_total(lines):\n    return sum(lines)\n",
-    "shop/views.py": (
-        "from shop import prices\n\n\n"
-        "def show(order):\n"
-        "    return prices.total_of_order(order.lines)\n\n\n"
-        "def pdf(order):\n"
-        "    # prices.total_of_order is slow\n"
-        "    return prices.total_of_order(order.lines)\n"
-    ),
-    "shop/jobs.py": (
-        "from shop import prices\n\n\ndef nightly(o):\n    return prices.total_of_order(o)\n"
-    ),
-}
+PRICES = TABLES["prices"]
 RENAMED = case(
     "AttributeError",
     "module 'shop.prices' has no attribute 'total_of_order'",

@@ -140,21 +140,6 @@ def test_source_that_looks_like_an_exception_stays_source() -> None:
     assert (trace.root.error_class, trace.root.message) == ("NameError", "rate")
 
 
-MARKS = (
-    r"\n|\t|<br>|<p>|</p>|&quot;|&amp;lt;|```|web_1  |a.B - |[31m|[0m|* |2031-05-04 10:11:12 |"
-    " |\n|\t|\xa0"
-)
-PIECES = st.sampled_from((*MARKS.split("|"), *"\n".join(PLAIN.values()).split("\n")))
-
-
-@given(st.lists(PIECES, max_size=30))
-def test_whatever_is_mixed_is_read(pieces: list[str]) -> None:
-    raw = "".join(pieces)
-    again = clean_lines("\n".join(clean_lines(raw)))
-    assert all(frame.path for frame in parse(raw).frames)
-    assert len(again) <= len(raw) + 1
-
-
 @given(st.sampled_from(sorted(PLAIN)), st.integers(0, 9), st.sampled_from((" ", "\t", "\xa0")))
 def test_any_indentation_before_all_lines_is_none(language: str, depth: int, space: str) -> None:
     deeper = each(lambda line: f"{space * depth}{line}")(PLAIN[language])
