@@ -2,15 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import yaml
 from error_records import NOW, groups_of, written
 
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import Trace
-
-Case = dict[str, Any]
 
 # The first group of a file where its case says nothing else. Times are ISO 8601 in UTC, to the
 # second; a frame is path, line and whether it is the application's; `causes` are classes.
@@ -19,17 +16,15 @@ _NOTHING = {
     **{"count": 1, "users": None, "frames": [], "causes": []},
 }
 _FILES = sorted((Path(__file__).parent / "exports").glob("*.yml"))
-CASES: dict[str, Case] = {
-    row["name"]: _NOTHING | row for file in _FILES for row in yaml.safe_load(file.read_text())
-}
+CASES = {row["name"]: _NOTHING | row for file in _FILES for row in yaml.safe_load(file.read_text())}
 
 
-def read_case(folder: Path, content: object) -> ErrorFiles:
+def read_case(folder, content):
     text = content if isinstance(content, str) else json.dumps(content)
     return ErrorFiles((written(folder, text),))
 
 
-def as_read(case: Case, folder: Path) -> Case:
+def as_read(case, folder):
     """The same values, as a night reads them from the file."""
     files = read_case(folder, case["content"])
     answer = groups_of(files, None, NOW)

@@ -1,7 +1,6 @@
 """Files by name, folder, pattern and list; what cannot be read is a sentence."""
 
 import os
-from pathlib import Path
 
 import pytest
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
@@ -9,20 +8,19 @@ from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.source import ErrorFiles, File, files_of, named_paths
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.errors import Fetched
 
 RECORD = json_lines([FULL])
 
 
-def read(errors: str) -> Fetched:
+def read(errors):
     return groups_of(ErrorFiles(named_paths(errors)), None, NOW)
 
 
-def labels(path: Path) -> list[str]:
+def labels(path):
     return [item.label for item in files_of(path) if isinstance(item, File)]
 
 
-def test_names_with_commas_between_them(tmp_path: Path) -> None:
+def test_names_with_commas_between_them(tmp_path):
     a, b = written(tmp_path, RECORD, "a.jsonl"), written(tmp_path, RECORD, "b, c.jsonl")
     spaces = written(tmp_path, RECORD, " my errors .jsonl")
     for errors, count in (
@@ -35,13 +33,13 @@ def test_names_with_commas_between_them(tmp_path: Path) -> None:
         assert sum(group.occurrences for group in read(errors).groups) == count, errors
 
 
-def test_a_name_that_cannot_be_one_does_not_exist(tmp_path: Path) -> None:
+def test_a_name_that_cannot_be_one_does_not_exist(tmp_path):
     for errors in ("x" * 5_000, "a\0b", str(tmp_path / "gone"), "~nobody-is-called-this/x"):
         with pytest.raises(StopTheNight, match="does not exist|cannot be read"):
             read(errors)
 
 
-def test_a_file_lists_names(tmp_path: Path) -> None:
+def test_a_file_lists_names(tmp_path):
     a, b = written(tmp_path, RECORD, "a,1.jsonl"), written(tmp_path, RECORD, "b.jsonl")
     names = written(tmp_path, f"\ufeff{a}\n\n {b}\n{tmp_path}/*.none\n", "names.txt")
     answer = read(f"@{names}")
@@ -52,7 +50,7 @@ def test_a_file_lists_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n \n", "@{0}\n"])
-def test_a_list_that_leads_nowhere_stops_the_night(tmp_path: Path, content: str) -> None:
+def test_a_list_that_leads_nowhere_stops_the_night(tmp_path, content):
     names = tmp_path / "names.txt"
     names.write_text(content.format(names))
     with pytest.raises(StopTheNight):
@@ -61,7 +59,7 @@ def test_a_list_that_leads_nowhere_stops_the_night(tmp_path: Path, content: str)
         read(f"@{tmp_path / 'gone'}")
 
 
-def test_patterns(tmp_path: Path) -> None:
+def test_patterns(tmp_path):
     (tmp_path / "logs/old").mkdir(parents=True)
     for name in ("logs/a.jsonl", "logs/b.txt", "logs/old/c.jsonl", "logs/.hidden.jsonl"):
         written(tmp_path, RECORD, name)
@@ -74,7 +72,7 @@ def test_patterns(tmp_path: Path) -> None:
         read(f"{tmp_path}/*.csv")
 
 
-def test_what_is_no_file_in_a_folder_is_told(tmp_path: Path) -> None:
+def test_what_is_no_file_in_a_folder_is_told(tmp_path):
     written(tmp_path, RECORD, "a.jsonl")
     (tmp_path / "broken").symlink_to(tmp_path / "gone")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -90,19 +88,19 @@ def test_what_is_no_file_in_a_folder_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe", "loop"])
-def test_what_never_ends_is_not_opened(tmp_path: Path, name: str) -> None:
+def test_what_never_ends_is_not_opened(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(StopTheNight, match="neither a file nor a folder|symbolic links"):
         fetched(tmp_path / name)
 
 
-def test_the_standard_input_is_read_by_commands_alone() -> None:
+def test_the_standard_input_is_read_by_commands_alone():
     with pytest.raises(StopTheNight, match="--errors -"):
         read("-")
 
 
-def test_very_many_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_files_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MAX_FILES", 3)
     for n in range(5):
         written(tmp_path, RECORD, f"{n}.jsonl")
@@ -113,7 +111,7 @@ def test_very_many_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "files after the first 3 are left out" in answer.partial[-1]
 
 
-def test_names_of_any_bytes_are_told_on_one_line(tmp_path: Path) -> None:
+def test_names_of_any_bytes_are_told_on_one_line(tmp_path):
     name = os.fsdecode(b"a\n\x1b[31m\xff.jsonl")
     written(tmp_path, RECORD + "{broken\n", name)
     for errors in (str(tmp_path), str(tmp_path / name), f"{tmp_path}/*.jsonl"):
@@ -127,7 +125,7 @@ def test_names_of_any_bytes_are_told_on_one_line(tmp_path: Path) -> None:
     assert str(gone.value).isprintable()
 
 
-def test_sentences_about_files_are_bounded(tmp_path: Path) -> None:
+def test_sentences_about_files_are_bounded(tmp_path):
     written(tmp_path, RECORD)
     for number in range(limits.MAX_SENTENCES + 7):
         written(tmp_path, "", f"{number}.empty")

@@ -1,7 +1,5 @@
 """Exceptions whose frames are objects, through the text of their language and back."""
 
-from pathlib import Path
-
 import pytest
 from adapters.files.export_cases import CASES, read_case
 from error_records import NOW, groups_of
@@ -14,12 +12,12 @@ from nightwatch_core.traces.parsing import parse
 TABLES = tables_of(__file__)
 
 
-def frame(path: str, line: int, function: str, own: bool, **more: object) -> dict[str, object]:
+def frame(path, line, function, own, **more):
     return {"file": path, "line": line, "function": function, "in_app": own, **more}
 
 
 @pytest.mark.parametrize(("language", "outer", "inner", "path"), TABLES["chains_come_back_whole"])
-def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str) -> None:
+def test_chains_come_back_whole(language, outer, inner, path):
     module = {"class": "Shop.Cart"} if language in ("java", "csharp") else {}
     chain = [
         thrown(outer, "no items\nin cart 7", [
@@ -41,7 +39,7 @@ def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str
     ]
 
 
-def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> None:
+def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path):
     files = read_case(tmp_path, CASES["event as stored"]["content"])
     (trace,) = files.traces(groups_of(files, None, NOW).groups[0])
     first = trace.frames[0]
@@ -52,13 +50,13 @@ def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> No
     )
 
 
-def test_long_chains_keep_both_ends() -> None:
+def test_long_chains_keep_both_ends():
     chain = [thrown(f"E{n}", "", [frame("a.rs", n, "f", False)]) for n in range(50)]
     links = parse(chain_text(chain)).links
     assert (len(links), links[0].error_class, links[-1].error_class) == (MAX_LINKS, "E0", "E49")
 
 
-def test_go_and_frames_without_files() -> None:
+def test_go_and_frames_without_files():
     go = [thrown("*errors.errorString", "no", []), thrown("*net.OpError", "x", [
         frame("/srv/cart.go", 7, "total", True)])]  # fmt: skip
     assert parse(chain_text(go)).frames[0].place == "/srv/cart.go:7"
@@ -70,7 +68,7 @@ def test_go_and_frames_without_files() -> None:
 
 @pytest.mark.parametrize("ending", ["py", "java", "js", "php", "cs", "go", "rb", "rs"])
 @pytest.mark.parametrize("message", TABLES["messages_forge_no_frames"])
-def test_messages_forge_no_frames(message: str, ending: str) -> None:
+def test_messages_forge_no_frames(message, ending):
     more = {"class": "a.Cart"} if ending in ("java", "cs") else {}
     real = frame(f"/srv/cart.{ending}", 7, "total", True, **more)
     text = chain_text([thrown("Empty", message, [real]), thrown("KeyError", message, [real])])
@@ -79,7 +77,7 @@ def test_messages_forge_no_frames(message: str, ending: str) -> None:
     assert trace.frames[0].in_app
 
 
-def test_addresses_in_messages_stay() -> None:
+def test_addresses_in_messages_stay():
     real = frame("/srv/cart.js", 7, "total", True)
     trace = parse(chain_text([thrown("Error", "connect ECONNREFUSED 127.0.0.1:5432", [real])]))
     assert trace.root.message == "connect ECONNREFUSED 127.0.0.1:5432"

@@ -9,18 +9,13 @@ from nightwatch_core.adapters.files.frames import stack_text
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
 from nightwatch_core.traces.parsing import parse
 
-
-def frame_of(**fields):
-    (frame,) = parse(f"NoMethodError: no\n{stack_text([fields])}").frames
-    return frame
-
-
 TRACKERS = yaml.safe_load(Path(__file__).with_name("frame_sources.yml").read_text())
 
 
 @pytest.mark.parametrize("tracker", TRACKERS)
 def test_what_a_tracker_keeps_reaches_the_frame(tracker):
-    frame = frame_of(**TRACKERS[tracker])
+    stack = stack_text([TRACKERS[tracker]])
+    (frame,) = parse(f"NoMethodError: no\n{stack}").frames
     assert (frame.line, frame.code) == (7, "lines.sum")
     assert frame.before == ("def total", "  sum = 0")
     assert frame.after == ("end", "")

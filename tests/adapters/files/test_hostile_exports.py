@@ -2,8 +2,6 @@
 
 import copy
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from adapters.files.export_cases import CASES
@@ -12,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS
-from nightwatch_core.adapters.files.occurrences import Entry
 from nightwatch_core.models.errors import Occurrence
 from nightwatch_core.traces.parsing import parse
 
@@ -41,11 +38,11 @@ LISTS = frozenset(
 )  # fmt: skip
 
 
-def read(document: object, folder: Path) -> list[Entry]:
+def read(document, folder):
     return entries_of(written(folder, json.dumps(document)))
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
+def places(value):
     """Every (container, key) of a JSON value."""
     keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(
         value, list) else ()  # fmt: skip
@@ -55,10 +52,10 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_any_type_anywhere(name: str, tmp_path_factory: Any, data: st.DataObject) -> None:
+def test_any_type_anywhere(name, tmp_path_factory, data):
     content = DOCUMENTS[name]
     lines = content.split("\n") if isinstance(content, str) else []
-    document: Any = [*map(json.loads, lines)] if lines else copy.deepcopy(content)
+    document = [*map(json.loads, lines)] if lines else copy.deepcopy(content)
     for _ in range(data.draw(st.integers(1, 4))):
         spots = [(at, key) for at, key in places(document) if key not in LISTS]
         container, key = data.draw(st.sampled_from(spots))
@@ -75,8 +72,8 @@ def test_any_type_anywhere(name: str, tmp_path_factory: Any, data: st.DataObject
 
 
 @pytest.mark.slow
-def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
-    event: dict[str, Any] = {"event_id": "1", "platform": "python", "exception": {"values": [
+def test_deep_and_wide_exports_are_bounded(tmp_path):
+    event = {"event_id": "1", "platform": "python", "exception": {"values": [
         {"type": f"E{n}", "value": "x", "stacktrace": {"frames": [
             {"filename": f"a{m}.py", "lineno": m, "in_app": m % 2 == 0}
             for m in range(MAX_LINES + 100)]}}
@@ -84,14 +81,14 @@ def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
     (entry,) = read(event, tmp_path)
     assert isinstance(entry, Occurrence)
     assert (entry.error_class, len(entry.stacktrace) < 70_000) == (f"E{2 * MAX_LINKS - 1}", True)
-    inner: dict[str, Any] = {"className": "A", "message": "m", "stackTrace": []}
+    inner = {"className": "A", "message": "m", "stackTrace": []}
     for _ in range(300):
         inner = {"className": "A", "message": "m", "stackTrace": [], "innerError": inner}
     (entry,) = read({"occurredOn": "x", "details": {"error": inner}}, tmp_path)
     assert isinstance(entry, Occurrence)
 
 
-def test_what_fuzzing_brought_to_light(tmp_path: Path) -> None:
+def test_what_fuzzing_brought_to_light(tmp_path):
     before_all_times = {"title": "Shop::Empty: no", "count": 3, "first_seen": -6.2e16}
     call = {
         "event_name": "new_item",

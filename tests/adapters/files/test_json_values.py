@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.adapters.files.json_values import Part, parts_of
+from nightwatch_core.adapters.files.json_values import parts_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9**12) | st.text("a\n\"\\{[]},: é", max_size=5),
@@ -19,17 +19,17 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-def parts(text: str) -> list[Part]:
+def parts(text):
     return list(parts_of(io.StringIO(text).read, 210_000))
 
 
 @given(st.lists(VALUES, max_size=5), st.sampled_from((None, 1)))
-def test_items_of_an_array_come_one_by_one(items: list[object], indent: int | None) -> None:
+def test_items_of_an_array_come_one_by_one(items, indent):
     assert [part.value for part in parts(json.dumps(items, indent=indent))] == items
 
 
 @given(st.lists(st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3), max_size=4))
-def test_values_one_behind_the_other(documents: list[object]) -> None:
+def test_values_one_behind_the_other(documents):
     text = "\n".join(json.dumps(document, indent=1) for document in documents)
     assert [part.value for part in parts(text)] == documents
 
@@ -47,7 +47,7 @@ def test_values_one_behind_the_other(documents: list[object]) -> None:
         ("[" * 200_000, [], "nested too deeply"),
     ],
 )
-def test_what_is_broken_ends_a_document(text: str, values: list[object], problem: str) -> None:
+def test_what_is_broken_ends_a_document(text, values, problem):
     got = parts(text)
     assert [part.value for part in got if not part.problem][: len(values)] == values
     problems = [part.problem for part in got if part.problem]
@@ -55,5 +55,5 @@ def test_what_is_broken_ends_a_document(text: str, values: list[object], problem
     assert problems[0].startswith(problem)
 
 
-def test_lines_are_counted_through_all_parts() -> None:
+def test_lines_are_counted_through_all_parts():
     assert [part.number for part in parts("\n[\n1,\n\n2,\n" + "3,\n" * 20 + "4]")][-1] == 26

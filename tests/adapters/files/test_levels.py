@@ -1,7 +1,5 @@
 """The level of a record decides whether it is an error; a `type` names one only if it looks so."""
 
-from pathlib import Path
-
 import pytest
 from error_records import NOW, groups_of, json_lines, written
 
@@ -15,7 +13,7 @@ REQUEST = {"time": "2026-11-03T10:00:00Z", "type": "http.request", "message": "G
 FAILED = {"time": "2026-11-03T10:00:00Z", "level": "error", "message": "no total"}
 
 
-def classes(folder: Path, *records: dict[str, object]) -> list[str]:
+def classes(folder, *records):
     files = ErrorFiles((written(folder, json_lines([*records])),))
     return [group.error_class for group in groups_of(files, None, NOW).groups]
 
@@ -28,17 +26,17 @@ def classes(folder: Path, *records: dict[str, object]) -> list[str]:
         {"level": "info", "type": "CartLoaded"}, {},
     ],
 )  # fmt: skip
-def test_what_is_said_quietly_is_no_error_whatever_its_type(quiet, tmp_path: Path) -> None:
+def test_what_is_said_quietly_is_no_error_whatever_its_type(quiet, tmp_path):
     error = FAILED | {"type": "KeyError"}
     assert classes(tmp_path, REQUEST | quiet, error) == ["KeyError"]
 
 
 @pytest.mark.parametrize("name", ["KeyError", "shop.errors.Empty", "Shop::Empty", "*url.Error"])
-def test_a_type_that_looks_like_an_exception_names_one(name: str, tmp_path: Path) -> None:
+def test_a_type_that_looks_like_an_exception_names_one(name, tmp_path):
     assert classes(tmp_path, FAILED | {"type": name}) == [name]
 
 
 @pytest.mark.parametrize("holder", ["Fields", "ctx", "extra.job"])
-def test_a_trace_is_found_in_any_object_of_a_record(holder: str, tmp_path: Path) -> None:
-    record: dict[str, object] = {"level": "error", "message": "request failed"}
+def test_a_trace_is_found_in_any_object_of_a_record(holder, tmp_path):
+    record = {"level": "error", "message": "request failed"}
     assert classes(tmp_path, record | {holder: {"traceback": TRACE}}) == ["KeyError"]

@@ -1,6 +1,5 @@
 """Stack traces in plain logs."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.limits import MAX_STREAMS
-from nightwatch_core.adapters.files.logs import Block, LogStreams, TraceCutter
+from nightwatch_core.adapters.files.logs import LogStreams, TraceCutter
 from nightwatch_core.adapters.files.shapes.values import LogLine
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import ExceptionLink
@@ -19,7 +18,7 @@ LOGS = Path(__file__).parent / "logs"
 LOG = (LOGS / "languages.log").read_text()
 
 
-def test_lines_may_end_as_on_windows_and_traces_hold_no_other_lines(tmp_path: Path) -> None:
+def test_lines_may_end_as_on_windows_and_traces_hold_no_other_lines(tmp_path):
     files = ErrorFiles((written(tmp_path, LOG.replace("\n", "\r\n"), "app.log"),))
     groups = groups_of(files, None, NOW).groups
     assert len(groups) == 7
@@ -34,29 +33,29 @@ DURING = "\n\nDuring handling of the above exception, another exception occurred
 @pytest.mark.parametrize(
     ("between", "count"), [("\nbetween\n", 2), ("\n", 2), (DURING, 1)], ids=["far", "near", "chain"]
 )
-def test_the_same_trace_twice_in_a_log(tmp_path: Path, between: str, count: int) -> None:
+def test_the_same_trace_twice_in_a_log(tmp_path, between, count):
     group = only(written(tmp_path, f"begin\n{PYTHON}{between}{PYTHON}\nend\n"))
     assert (group.error_class, group.occurrences) == ("KeyError", count)
 
 
-def test_json_records_inside_a_log(tmp_path: Path) -> None:
+def test_json_records_inside_a_log(tmp_path):
     text = "starting up\n" + json_lines([FULL, {"message": "ok"}]) + "{not json\n"
     assert only(written(tmp_path, text)).error_class == "Shop::Empty"
 
 
-def test_a_log_without_traces_says_so(tmp_path: Path) -> None:
+def test_a_log_without_traces_says_so(tmp_path):
     answer = fetched(written(tmp_path, "started\nat work\n   from home\nstopped\n", "app.log"))
     assert answer.groups == ()
     assert answer.partial == ("app.log: 4 lines and no stack trace in them",)
 
 
-def blocks(log: str) -> list[Block]:
+def blocks(log):
     cutter = TraceCutter()
     read = [block for n, line in enumerate(log.split("\n"), 1) for block in cutter.read(n, line)]
     return [*read, *cutter.finish()]
 
 
-def errors(log: str) -> list[tuple[str, list[str]]]:
+def errors(log):
     """Class and places of every trace of a log."""
     traces = [parse(block.raw) for block in blocks(log)]
     return [
@@ -75,7 +74,7 @@ READ = {
 }
 
 
-def of_processes(log: str) -> list[tuple[str, str, list[str]]]:
+def of_processes(log):
     """Place, class and frames of every trace of a log of several processes."""
     streams = LogStreams(lambda _: ExceptionLink())
     read = [
@@ -100,14 +99,14 @@ def of_processes(log: str) -> list[tuple[str, str, list[str]]]:
         ("web-5d4f7c9b8-abcd2 app ", "web-5d4f7c9b8-fghi3 app "),
     ],
 )
-def test_lines_of_two_processes_are_two_traces(one: str, other: str) -> None:
+def test_lines_of_two_processes_are_two_traces(one, other):
     lines = [f"{name}{line}" for line in JAVA.split("\n") for name in (one, other)]
     assert of_processes("\n".join(lines)) == [
         (place, "org.shop.EmptyCart", ["Cart.java:8", "Web.java:3"]) for place in ("log:1", "log:2")
     ]
 
 
-def test_more_processes_than_are_kept_lose_no_trace() -> None:
+def test_more_processes_than_are_kept_lose_no_trace():
     log = "\n".join(
         f"[{pid}] {line}" for pid in range(1, MAX_STREAMS + 600) for line in JAVA.split("\n")
     )
@@ -125,7 +124,7 @@ def test_more_processes_than_are_kept_lose_no_trace() -> None:
     ],
 )
 @pytest.mark.parametrize("raw", [JAVA, PYTHON], ids=["java", "python"])
-def test_a_prefix_on_every_line_is_no_part_of_the_trace(raw: str, prefix: str) -> None:
+def test_a_prefix_on_every_line_is_no_part_of_the_trace(raw, prefix):
     log = "\n".join(f"{prefix}{line}" for line in ["begin", *raw.split("\n"), "end: bye"])
     plain = errors(f"begin\n{raw}\nend")
     assert plain
@@ -145,16 +144,14 @@ def test_a_prefix_on_every_line_is_no_part_of_the_trace(raw: str, prefix: str) -
     ids=["stripped", "escaped", "escaped in a record", "one line", "page", "no-break spaces"],
 )
 @pytest.mark.parametrize("raw", [JAVA, PYTHON], ids=["java", "python"])
-def test_a_mangled_trace_ends_where_the_plain_one_does(
-    raw: str, change: Callable[[str], str]
-) -> None:
+def test_a_mangled_trace_ends_where_the_plain_one_does(raw, change):
     between = "2026-11-03 10:00:01 INFO: all is well\nshop: at work"
     log = f"{between}\n{change(raw)}\n{between}\n{change(raw)}\n{between}"
     assert errors(log) == errors(raw) * 2
     assert not [block for block in blocks(log) if "work" in block.raw.partition(raw[:3])[2]]
 
 
-def test_lines_that_waited_for_more_of_a_trace_are_read_all_the_same() -> None:
+def test_lines_that_waited_for_more_of_a_trace_are_read_all_the_same():
     log = f"** (RuntimeError) never mind\n{JAVA}\nbye"
     assert errors(log) == [READ[JAVA]]
 
@@ -167,7 +164,7 @@ LINES = [
 
 
 @given(st.lists(st.sampled_from(LINES)))
-def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines: list[str]) -> None:
+def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines):
     for block in blocks("\n".join(lines)):
         assert 1 <= block.number <= len(lines)
         assert block.raw
@@ -179,21 +176,21 @@ FATAL = "PHP Fatal error:  Allowed memory size of 64 bytes exhausted in /srv/a/c
 @pytest.mark.parametrize(
     "below", ["INFO: ready", "Done", "2026-11-03 10:00:00 INFO ready", "Thread 0x1:"]
 )
-def test_what_stands_below_loose_frames_is_no_exception_unless_it_is_surely_one(below: str) -> None:
+def test_what_stands_below_loose_frames_is_no_exception_unless_it_is_surely_one(below):
     frames = '  File "/srv/a.py", line 3, in serve\n    loop()\n'
     assert all(not name for name, _ in errors(f"{frames}{below}\n"))
 
 
-def test_what_a_web_server_writes_around_an_error_of_php_is_no_part_of_it() -> None:
+def test_what_a_web_server_writes_around_an_error_of_php_is_no_part_of_it():
     log = f'2026/11/03 10:00:09 [error] 1#1: *9 FastCGI sent in stderr: "{FATAL}" while reading'
     assert [block.raw for block in blocks(log)] == [FATAL]
 
 
 @pytest.mark.parametrize("kind", ["Warning", "Notice", "Deprecated"])
-def test_warnings_of_php_are_no_errors(kind: str) -> None:
+def test_warnings_of_php_are_no_errors(kind):
     assert errors(FATAL.replace("Fatal error", kind)) == []
 
 
-def test_the_heading_of_a_mailed_backtrace_is_no_class() -> None:
+def test_the_heading_of_a_mailed_backtrace_is_no_class():
     mail = (LOGS / "mail.txt").read_text()
     assert [name for name, _ in errors(mail[mail.index("-----") :])] == [""]

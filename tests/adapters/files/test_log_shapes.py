@@ -36,7 +36,7 @@ EXPECTED = {
 }
 
 
-def of_2026(path: Path, folder: Path) -> Path:
+def of_2026(path, folder):
     """A copy written in the year of its times, which some of them do not say."""
     copy = folder / path.name
     copy.write_bytes(path.read_bytes())
@@ -45,7 +45,7 @@ def of_2026(path: Path, folder: Path) -> Path:
     return copy
 
 
-def seen(one: Occurrence) -> Seen:
+def seen(one):
     at = one.last_seen
     trace = parse(one.stacktrace)
     return Seen(
@@ -62,12 +62,12 @@ def seen(one: Occurrence) -> Seen:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_every_shape_is_read(tmp_path: Path, name: str) -> None:
+def test_every_shape_is_read(tmp_path, name):
     entries = entries_of(of_2026(LOGS / name, tmp_path))
     read = [seen(one) for one in entries if isinstance(one, Occurrence)]
     assert sorted(read) == EXPECTED[name]
     assert not [one for one in entries if isinstance(one, RejectedRecord | str)]
 
 
-def test_every_file_is_expected() -> None:
+def test_every_file_is_expected():
     assert {path.name for path in LOGS.iterdir()} == set(EXPECTED)

@@ -1,7 +1,6 @@
 """Lines of logs by stream: order, bounds, what is left out, and hostile records."""
 
 import json
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,15 +16,15 @@ from nightwatch_core.models.errors import Occurrence, RejectedRecord
 NS = 1_793_700_000 * 10**9  # 2026-11-03 10:00 UTC
 
 
-def occurrences(path: Path) -> list[Occurrence]:
+def occurrences(path):
     return [one for one in entries_of(path) if isinstance(one, Occurrence)]
 
 
-def docker(text: str, second: int = 0, stream: str = "stderr") -> dict[str, object]:
+def docker(text, second=0, stream="stderr"):
     return {"log": text, "stream": stream, "time": f"2026-11-03T10:00:{second:02d}Z"}
 
 
-def loki(lines: Iterable[str], pod: str = "web-1") -> list[dict[str, object]]:
+def loki(lines, pod="web-1"):
     return [
         {"line": text, "timestamp": str(NS + n * 10**6), "labels": {"pod": pod}}
         for n, text in enumerate(lines)
@@ -34,14 +33,14 @@ def loki(lines: Iterable[str], pod: str = "web-1") -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("filler", [0, ORDER_SAMPLE + 10])
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_newest_may_stand_first(tmp_path: Path, filler: int, turned: bool) -> None:
+def test_the_newest_may_stand_first(tmp_path, filler, turned):
     ticks = [f"tick {n}" for n in range(filler)]
     records = loki([*ticks, *PYTHON.split("\n"), "next", *ticks, *PYTHON.split("\n")])
     path = written(tmp_path, json_lines(reversed(records) if turned else records))
     assert [one.error_class for one in occurrences(path)] == ["KeyError", "KeyError"]
 
 
-def test_more_streams_than_are_followed_are_counted(tmp_path: Path) -> None:
+def test_more_streams_than_are_followed_are_counted(tmp_path):
     pods = [loki(PYTHON.split("\n"), f"web-{n}") for n in range(MAX_STREAMS + 20)]
     path = written(
         tmp_path, json_lines(line for lines in zip(*pods, strict=True) for line in lines)
@@ -51,7 +50,7 @@ def test_more_streams_than_are_followed_are_counted(tmp_path: Path) -> None:
     assert reader.left_out[CUT_SHORT] > MAX_STREAMS
 
 
-def test_parts_of_a_line_are_joined_and_bounded(tmp_path: Path) -> None:
+def test_parts_of_a_line_are_joined_and_bounded(tmp_path):
     lines = [f"{line}\n" for line in PYTHON.split("\n")[:-1]]
     parts = [*lines, "KeyErr", "or: 'to", "tal'\n", "next\n"]
     path = written(tmp_path, json_lines(docker(part) for part in parts))
@@ -64,7 +63,7 @@ def test_parts_of_a_line_are_joined_and_bounded(tmp_path: Path) -> None:
     assert not occurrences(written(tmp_path, crumbs, "crumbs.log"))
 
 
-def test_what_is_no_error_is_counted(tmp_path: Path) -> None:
+def test_what_is_no_error_is_counted(tmp_path):
     lines = [docker(f"served {n}\n") for n in range(60)]
     traced = [docker(f"{line}\n") for line in PYTHON.split("\n")]
     entries = entries_of(written(tmp_path, json_lines([*lines, *traced])))
@@ -72,7 +71,7 @@ def test_what_is_no_error_is_counted(tmp_path: Path) -> None:
     assert len(entries) == 61
 
 
-def test_loud_lines_without_a_trace_are_counted_and_no_rejects(tmp_path: Path) -> None:
+def test_loud_lines_without_a_trace_are_counted_and_no_rejects(tmp_path):
     records = [
         {"insertId": str(n), "textPayload": f"cannot reach {n}", "severity": "ERROR",
          "timestamp": "2026-11-03T10:21:00Z", "logName": "projects/shop/logs/stderr"}
@@ -88,13 +87,13 @@ def test_loud_lines_without_a_trace_are_counted_and_no_rejects(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("many", [3, DOUBTS + 5])
-def test_records_that_were_only_logged_are_errors(tmp_path: Path, many: int) -> None:
+def test_records_that_were_only_logged_are_errors(tmp_path, many):
     records = [{"level": "error", "message": f"cannot pay {n}"} for n in range(many)]
     seen = occurrences(written(tmp_path, json_lines([*records, {"level": "info", "message": "x"}])))
     assert [one.message for one in seen] == [f"cannot pay {n}" for n in range(many)]
 
 
-def test_a_record_without_level_and_class_is_refused(tmp_path: Path) -> None:
+def test_a_record_without_level_and_class_is_refused(tmp_path):
     entries = entries_of(written(tmp_path, json_lines([{"message": "no class"}] * (DOUBTS + 5))))
     assert sum(isinstance(entry, RejectedRecord) for entry in entries) == DOUBTS + 5
 
@@ -105,13 +104,13 @@ ODD = Path(__file__).with_name("odd_records.yml")
 @pytest.mark.parametrize(
     "record", [*yaml.safe_load(ODD.read_text()), {"MESSAGE": [255] * 200_000, "_PID": "1"}]
 )
-def test_records_of_odd_types_are_read_or_refused(tmp_path: Path, record: object) -> None:
+def test_records_of_odd_types_are_read_or_refused(tmp_path, record):
     traced = [docker(f"{line}\n") for line in PYTHON.split("\n")]
     seen = occurrences(written(tmp_path, json_lines([record, *traced])))
     assert "KeyError" in {one.error_class for one in seen}
 
 
-def test_hostile_depth_is_refused(tmp_path: Path) -> None:
+def test_hostile_depth_is_refused(tmp_path):
     deep = '{"kubernetes":{},"message":"y","log":' * 5_000
     nested = '{"message":"end"}'
     for _ in range(12):
@@ -120,7 +119,7 @@ def test_hostile_depth_is_refused(tmp_path: Path) -> None:
     assert not [entry for entry in entries if isinstance(entry, Occurrence)]
 
 
-def test_users_are_counted_and_never_named(tmp_path: Path) -> None:
+def test_users_are_counted_and_never_named(tmp_path):
     payload = {"message": PYTHON, "context": {"user": "mia@example.com"}}
     record = {"jsonPayload": payload, "timestamp": "2026-11-03T10:00:00Z"}
     (one,) = occurrences(written(tmp_path, json_lines([record])))

@@ -6,8 +6,6 @@ import io
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, only, written
@@ -15,12 +13,11 @@ from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, onl
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.errors import ReadingProgress
 
 RECORD = json_lines([FULL]).encode()
 
 
-def zipped(members: Mapping[str, bytes]) -> bytes:
+def zipped(members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -31,9 +28,9 @@ def zipped(members: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def tarred(members: Mapping[str, bytes], mode: str = "w") -> bytes:
+def tarred(members, mode="w"):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
@@ -48,14 +45,12 @@ def tarred(members: Mapping[str, bytes], mode: str = "w") -> bytes:
      lambda data: bz2.compress(data[:40]) + bz2.compress(data[40:]),
      lambda data: gzip.compress(gzip.compress(data))],
 )  # fmt: skip
-def test_compressed_files(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_compressed_files(tmp_path, pack):
     assert only(written(tmp_path, pack(RECORD * 3))).occurrences == 3
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred, lambda files: tarred(files, "w:gz")])
-def test_members_say_where_they_stand(
-    tmp_path: Path, pack: Callable[[Mapping[str, bytes]], bytes]
-) -> None:
+def test_members_say_where_they_stand(tmp_path, pack):
     members = {
         "app/production.log": f"2026-11-03 10:00:00 ERROR no\n{PYTHON}\n{{}}\n".encode(),
         "app/export.jsonl": b'{"a": 1}\n' + RECORD,
@@ -79,7 +74,7 @@ def test_members_say_where_they_stand(
     )
 
 
-def test_encrypted_and_unknown_members_are_told(tmp_path: Path) -> None:
+def test_encrypted_and_unknown_members_are_told(tmp_path):
     content = bytearray(zipped({"secret.log": RECORD, "plain.jsonl": RECORD}))
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         content[content.index(signature) + offset] |= 1
@@ -101,21 +96,19 @@ def test_encrypted_and_unknown_members_are_told(tmp_path: Path) -> None:
     ],
     ids=["zip", "zstd", "7z", "workbook", "pdf", "bz2", "binary"],
 )
-def test_what_cannot_be_unpacked_says_what_to_do(
-    tmp_path: Path, content: bytes, sentence: str
-) -> None:
+def test_what_cannot_be_unpacked_says_what_to_do(tmp_path, content, sentence):
     with pytest.raises(StopTheNight, match=sentence):
         fetched(written(tmp_path, content))
 
 
-def test_a_cut_archive_gives_what_came_before(tmp_path: Path) -> None:
+def test_a_cut_archive_gives_what_came_before(tmp_path):
     content = tarred({"a.jsonl": RECORD, "b.jsonl": RECORD * 500})
     answer = fetched(written(tmp_path, content[: len(content) // 2], "a.tar"))
     assert answer.groups[0].occurrences > 1
     assert "cut off or damaged" in " ".join((*answer.partial, answer.rejects[-1].reason))
 
 
-def test_packing_that_never_ends_is_refused(tmp_path: Path) -> None:
+def test_packing_that_never_ends_is_refused(tmp_path):
     content = zipped({"a.jsonl": RECORD})
     for _ in range(6):
         content = zipped({"a.zip": content})
@@ -124,15 +117,13 @@ def test_packing_that_never_ends_is_refused(tmp_path: Path) -> None:
     assert "packed more than 4 times" in answer.partial[0]
 
 
-def test_names_of_members_are_data(tmp_path: Path) -> None:
+def test_names_of_members_are_data(tmp_path):
     content = zipped({"../../etc/pass\nwd\x1b[31m": b'{"a": 1}\n' + RECORD})
     (reject,) = fetched(written(tmp_path, content, "a.zip")).rejects
     assert reject.place == "a.zip/../../etc/pass wd:1"
 
 
-def test_a_file_that_unpacks_to_very_much_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_unpacks_to_very_much_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MOST_RATIO", 50)
     monkeypatch.setattr(limits, "RATIO_FROM", 100_000)
     line = b'{"error.class":"Shop::Empty","message":"no order"}\n'
@@ -145,7 +136,7 @@ def test_a_file_that_unpacks_to_very_much_is_left(
     )
 
 
-def test_a_zip_of_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_of_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MOST_BYTES", 1_000_000)
     path = written(tmp_path, zipped({"a.log": (b"x" * 999 + b"\n") * 30_000}), "bomb.zip")
     answer = fetched(path)
@@ -155,7 +146,7 @@ def test_a_zip_of_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_many_records_end_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_records_end_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MOST_RECORDS", 300)
     path = written(tmp_path, gzip.compress(RECORD * 1_000), "many.gz")
     written(tmp_path, RECORD, "zz.jsonl")
@@ -168,8 +159,8 @@ def test_many_records_end_in_a_sentence(tmp_path: Path, monkeypatch: pytest.Monk
     assert path.is_file()
 
 
-def test_progress_is_told_in_bytes_on_disk_and_records(tmp_path: Path) -> None:
-    heard: list[ReadingProgress] = []
+def test_progress_is_told_in_bytes_on_disk_and_records(tmp_path):
+    heard = []
     for name in ("a.jsonl", "b.zip"):
         content = RECORD * 2_000
         written(tmp_path, zipped({"x.jsonl": content}) if name == "b.zip" else content, name)

@@ -23,14 +23,14 @@ from nightwatch_core.adapters.files.source import ErrorFiles
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
-def test_documents_hold_the_same(tmp_path: Path, document: object, indent: int | None) -> None:
+def test_documents_hold_the_same(tmp_path, document, indent):
     group = only(written(tmp_path, json.dumps(document, indent=indent)))
     assert (group.occurrences, group.error_class, group.users) == (2, "Shop::Empty", 1)
     pretty = "\n".join(json.dumps(FULL, indent=2) for _ in range(2))
     assert only(written(tmp_path, pretty)).occurrences == 2
 
 
-def test_facets_of_new_relic(tmp_path: Path) -> None:
+def test_facets_of_new_relic(tmp_path):
     rows = [
         {"facet": ["KeyError", "Controller/cart/show"], "count": 12.0, "latest.host": "web-1",
          "uniqueCount.enduser.id": 4.0, "earliest.timestamp": EPOCH_MS,
@@ -65,17 +65,17 @@ RECORDS = yaml.safe_load(Path(__file__).with_name("records.yml").read_text())
 
 
 @pytest.mark.parametrize("record", RECORDS["ways"])
-def test_every_way_to_say_the_same(tmp_path: Path, record: object) -> None:
+def test_every_way_to_say_the_same(tmp_path, record):
     group = only(written(tmp_path, json_lines([record])))
     assert (group.title, group.message) == ("KeyError in cart", "no total")
 
 
-def test_controller_and_action_are_one_transaction(tmp_path: Path) -> None:
+def test_controller_and_action_are_one_transaction(tmp_path):
     record = {"class": "KeyError", "controller": "orders", "action": "show"}
     assert only(written(tmp_path, json_lines([record]))).transaction == "orders#show"
 
 
-def test_records_that_are_groups(tmp_path: Path) -> None:
+def test_records_that_are_groups(tmp_path):
     times = {"first_seen": "2026-11-01T00:00:00Z", "last_seen": "2026-11-03T00:00:00Z"}
     record = {"class": "KeyError", "occurrences": 40, "users": "1,204", **times}
     group = only(written(tmp_path, json_lines([record, {**record, "occurrences": 0}])))
@@ -85,7 +85,7 @@ def test_records_that_are_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("row", RECORDS["frames"])
-def test_lists_of_lines_and_of_frames(tmp_path: Path, row: dict[str, object]) -> None:
+def test_lists_of_lines_and_of_frames(tmp_path, row):
     record = {"class": "Shop.EmptyError", "message": "none", "backtrace": row["frames"]}
     files = ErrorFiles((written(tmp_path, json_lines([record])),), app_prefixes=("org.shop",))
     (group,) = groups_of(files, None, NOW).groups

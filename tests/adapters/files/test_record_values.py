@@ -1,14 +1,12 @@
 """Texts and times of records."""
 
-from pathlib import Path
-
 from error_records import NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT, STACK_LIMIT
 from nightwatch_core.adapters.files.source import ErrorFiles
 
 
-def test_hostile_text_is_tamed(tmp_path: Path) -> None:
+def test_hostile_text_is_tamed(tmp_path):
     record = {
         "class": "Key\x00Error\n",
         "message": "a\x00b\x1b[31mc\x07\ttab\nline \ud800" + "z" * 100_000,
@@ -20,7 +18,7 @@ def test_hostile_text_is_tamed(tmp_path: Path) -> None:
         "host": {"a": {"b": "c"}},
         "user": ["x"],
     }
-    nested: dict[str, object] = {"class": "KeyError"}
+    nested = {"class": "KeyError"}
     for _ in range(200):
         nested = {"class": "KeyError", "inner": nested}
     groups = fetched(written(tmp_path, json_lines([record, nested]))).groups
@@ -31,7 +29,7 @@ def test_hostile_text_is_tamed(tmp_path: Path) -> None:
     assert len(group.transaction) <= 500
 
 
-def test_stack_traces_keep_head_and_tail(tmp_path: Path) -> None:
+def test_stack_traces_keep_head_and_tail(tmp_path):
     deep = "\n".join(f"app/models/order.rb:{n}:in `total'" for n in range(1, 9_000))
     files = ErrorFiles((written(tmp_path, json_lines([{"class": "Deep", "backtrace": deep}])),))
     (trace,) = files.traces(groups_of(files, None, NOW).groups[0])

@@ -1,7 +1,5 @@
 """Refused records: the names of their fields, and nothing about people."""
 
-from pathlib import Path
-
 import pytest
 from adapters.files.export_cases import CASES, read_case
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
@@ -11,7 +9,7 @@ from nightwatch_core.adapters.files.occurrences import refusal, unreadable
 PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17", "u17")
 
 
-def test_a_refusal_names_fields(tmp_path: Path) -> None:
+def test_a_refusal_names_fields(tmp_path):
     names = ("id", "culprit", "metadata", "count", "permalink", "isUnhandled")
     issue = CASES["one issue"]["content"]
     assert isinstance(issue, dict)
@@ -21,14 +19,14 @@ def test_a_refusal_names_fields(tmp_path: Path) -> None:
     assert (reject.place, reject.text, reject.count) == ("errors.txt:2", "", 1)
 
 
-def test_equal_refusals_are_one_with_a_count(tmp_path: Path) -> None:
+def test_equal_refusals_are_one_with_a_count(tmp_path):
     records = [FULL, *({"colour": n, "size": "x"} for n in range(50)), {"colour": 1}]
     first, second = fetched(written(tmp_path, json_lines(records))).rejects
     assert (first.place, first.count) == ("errors.txt:2", 50)
     assert (second.place, second.count) == ("errors.txt:52", 1)
 
 
-def test_names_that_may_be_values_are_not_shown() -> None:
+def test_names_that_may_be_values_are_not_shown():
     record = {"mia@example.com": 1, "0664 1234567": 2, "x" * 300: 3, "a\x1b[31m": 4, "note": 5}
     reason = refusal("a:1", "no", record).reason
     assert reason == "no; its fields: …, note"
@@ -37,14 +35,14 @@ def test_names_that_may_be_values_are_not_shown() -> None:
     assert len(many) < 200
 
 
-def test_addresses_and_secrets_leave_what_is_kept() -> None:
+def test_addresses_and_secrets_leave_what_is_kept():
     text = '{"user": "mia@example.com", "ip": "203.0.113.9", "password": "hunter2", '
     kept = unreadable("a:1", "no JSON", text).text
     assert not any(word in kept for word in ("mia", "203", "hunter2"))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_people_are_counted_and_never_named(name: str, tmp_path: Path) -> None:
+def test_people_are_counted_and_never_named(name, tmp_path):
     files = read_case(tmp_path, CASES[name]["content"])
     answer = groups_of(files, None, NOW)
     traces = [trace for group in answer.groups for trace in files.traces(group)]

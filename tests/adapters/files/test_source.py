@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
@@ -12,7 +11,7 @@ from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
 
 
-def test_json_lines_say_all(tmp_path: Path) -> None:
+def test_json_lines_say_all(tmp_path):
     files = ErrorFiles((written(tmp_path, json_lines([FULL, {**FULL, "enduser.id": 8}])),))
     answer = groups_of(files, None, NOW)
     (group,) = answer.groups
@@ -24,13 +23,12 @@ def test_json_lines_say_all(tmp_path: Path) -> None:
     assert answer.window.until == AT + timedelta(microseconds=1)
     (trace,) = files.traces(group)
     assert (trace.root.error_class, trace.release) == ("Shop::Empty", "2.1")
-    assert trace.top is not None
     assert trace.top.place == "app/models/order.rb:12"
     assert "2 records" in files.probe()
     assert files.releases() == ()
 
 
-def test_a_record_may_name_its_commit_besides_its_release(tmp_path: Path) -> None:
+def test_a_record_may_name_its_commit_besides_its_release(tmp_path):
     sha = "0a1b2c3d4e"
     for fields, release, commit in (
         ({"release": "2.1", "git.sha": sha}, "2.1", sha),
@@ -44,7 +42,7 @@ def test_a_record_may_name_its_commit_besides_its_release(tmp_path: Path) -> Non
         assert (group.release, group.commit) == (release, commit)
 
 
-def test_traces_come_newest_release_first(tmp_path: Path) -> None:
+def test_traces_come_newest_release_first(tmp_path):
     records = [{**FULL, "timestamp": EPOCH_MS + n, "service.version": f"{n}.0"} for n in (2, 1, 3)]
     files = ErrorFiles((written(tmp_path, json_lines(records)),))
     (group,) = groups_of(files, None, NOW).groups
@@ -54,13 +52,13 @@ def test_traces_come_newest_release_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
-def test_encodings(tmp_path: Path, encoding: str) -> None:
+def test_encodings(tmp_path, encoding):
     record = json.dumps({"class": "KeyError", "message": "caf\u00e9"}, ensure_ascii=False)
     message = only(written(tmp_path, f"{record}\n{record}\n".encode(encoding))).message
     assert message == ("caf\ufffd" if encoding == "latin-1" else "caf\u00e9")
 
 
-def test_broken_records_are_rejected_one_by_one(tmp_path: Path) -> None:
+def test_broken_records_are_rejected_one_by_one(tmp_path):
     lines = [
         json.dumps(FULL),
         '{"class": "KeyError", ',
@@ -88,7 +86,7 @@ def test_broken_records_are_rejected_one_by_one(tmp_path: Path) -> None:
     assert all(len(reject.text) <= 2_000 for reject in answer.rejects)
 
 
-def test_a_huge_line_among_others_is_rejected_and_the_next_one_read(tmp_path: Path) -> None:
+def test_a_huge_line_among_others_is_rejected_and_the_next_one_read(tmp_path):
     huge = json.dumps({**FULL, "error.message": "x" * (3 * LINE_LIMIT)})
     line = json.dumps(FULL)
     answer = fetched(written(tmp_path, "\n".join((line, line, huge, line))))
@@ -96,31 +94,31 @@ def test_a_huge_line_among_others_is_rejected_and_the_next_one_read(tmp_path: Pa
     assert [reject.reason for reject in answer.rejects] == [f"longer than {LINE_LIMIT} characters"]
 
 
-def test_no_file_stops_the_night() -> None:
+def test_no_file_stops_the_night():
     with pytest.raises(StopTheNight, match="no error file is given"):
         groups_of(ErrorFiles(()), None, NOW)
 
 
-def test_one_missing_file_of_two_is_partial(tmp_path: Path) -> None:
+def test_one_missing_file_of_two_is_partial(tmp_path):
     there = written(tmp_path, json_lines([FULL]))
     answer = groups_of(ErrorFiles((tmp_path / "gone", there)), None, NOW)
     assert len(answer.groups) == 1
     assert "gone does not exist" in answer.partial[0]
 
 
-def test_nothing_readable_stops_the_night(tmp_path: Path) -> None:
+def test_nothing_readable_stops_the_night(tmp_path):
     with pytest.raises(StopTheNight, match=r"none of the 2 records.*errors\.txt:1: no error class"):
         fetched(written(tmp_path, '{"a": 1}\n{"b": 2}\n'))
 
 
 @pytest.mark.parametrize("content", ["", "\n \n", "\ufeff", "[]", "[\n]\n"])
-def test_an_empty_file_is_a_quiet_night_that_is_told(tmp_path: Path, content: str) -> None:
+def test_an_empty_file_is_a_quiet_night_that_is_told(tmp_path, content):
     answer = fetched(written(tmp_path, content, "export.jsonl"))
     assert (answer.groups, answer.partial) == ((), ("export.jsonl holds no records",))
     assert answer.window.until == NOW
 
 
-def test_a_folder_is_all_files_in_it(tmp_path: Path) -> None:
+def test_a_folder_is_all_files_in_it(tmp_path):
     (tmp_path / "old").mkdir()
     written(tmp_path, json_lines([FULL]), "a.jsonl")
     written(tmp_path / "old", json_lines([{"x": 1}, FULL]), "b.jsonl")
@@ -133,7 +131,7 @@ def test_a_folder_is_all_files_in_it(tmp_path: Path) -> None:
         fetched(tmp_path / "empty")
 
 
-def test_since_counts_back_from_the_last_record(tmp_path: Path) -> None:
+def test_since_counts_back_from_the_last_record(tmp_path):
     hours = [{**FULL, "timestamp": EPOCH_MS + n * 3_600_000} for n in range(48)]
     path = written(tmp_path, json_lines([*hours, {"class": "Timeless"}]))
     answer = fetched(path, since=NOW - timedelta(hours=5))
@@ -144,7 +142,7 @@ def test_since_counts_back_from_the_last_record(tmp_path: Path) -> None:
     assert answer.partial == ()
 
 
-def test_files_are_read_once(tmp_path: Path) -> None:
+def test_files_are_read_once(tmp_path):
     path = written(tmp_path, json_lines([FULL]))
     files = ErrorFiles((path,))
     before = groups_of(files, None, NOW)
@@ -153,14 +151,14 @@ def test_files_are_read_once(tmp_path: Path) -> None:
     assert len(files.traces(before.groups[0])) == 1
 
 
-def test_one_wrong_clock_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_one_wrong_clock_does_not_hide_the_others(tmp_path):
     path = written(tmp_path, json_lines([FULL, {**FULL, "timestamp": "2071-01-01T00:00:00Z"}]))
     answer = fetched(path, since=NOW - timedelta(hours=24))
     assert (answer.groups[0].occurrences, answer.window.since) == (2, AT)
     assert "1 records say a time in the future" in answer.partial[0]
 
 
-def test_many_rejects_are_counted_not_kept(tmp_path: Path) -> None:
+def test_many_rejects_are_counted_not_kept(tmp_path):
     broken = "".join(f'{{"x": {n}, \n' for n in range(1_500))
     answer = fetched(written(tmp_path, json_lines([FULL]) + broken))
     assert len(answer.rejects) == 1_001

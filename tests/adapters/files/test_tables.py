@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from pathlib import Path
 
 import pytest
 from error_records import AT, RUBY, fetched, only, written
@@ -20,15 +19,15 @@ ROW = ("1793700000000", "Shop::Empty", 'no "order" 17, sorry', "Controller/order
        "web-1", RUBY)  # fmt: skip
 
 
-def table(*rows: tuple[str, ...], delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:
+def table(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
     text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
+    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)
     return text.getvalue()
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-def test_tables_by_any_delimiter(tmp_path: Path, delimiter: str, quoting: int) -> None:
+def test_tables_by_any_delimiter(tmp_path, delimiter, quoting):
     text = table(NEW_RELIC, ROW, ROW, delimiter=delimiter, quoting=quoting)
     group = only(written(tmp_path, text.encode("utf-8-sig"), "export.json"))
     assert (group.error_class, group.message) == ("Shop::Empty", 'no "order" 17, sorry')
@@ -36,13 +35,13 @@ def test_tables_by_any_delimiter(tmp_path: Path, delimiter: str, quoting: int) -
     assert (group.transaction, group.hosts) == ("Controller/orders/show", ("web-1",))
 
 
-def test_what_excel_writes(tmp_path: Path) -> None:
+def test_what_excel_writes(tmp_path):
     for line in ("sep=;", '"sep=;"'):
         text = "\ufeff" + line + "\r\n" + table(NEW_RELIC, ROW, delimiter=";")
         assert only(written(tmp_path, text)).app == "shop"
 
 
-def test_rows_are_told_by_the_line_they_begin_at(tmp_path: Path) -> None:
+def test_rows_are_told_by_the_line_they_begin_at(tmp_path):
     rows = (NEW_RELIC, ROW, ("", "", "no class"), (*ROW, "one", "more"), ROW)
     answer = fetched(written(tmp_path, "\n" + table(*rows), "a.csv"))
     assert answer.groups[0].occurrences == 2
@@ -52,14 +51,14 @@ def test_rows_are_told_by_the_line_they_begin_at(tmp_path: Path) -> None:
     ]
 
 
-def test_a_quote_that_never_ends_is_bounded(tmp_path: Path) -> None:
+def test_a_quote_that_never_ends_is_bounded(tmp_path):
     row = 'KeyError,"no end\n' + "x,y\n" * (LINE_LIMIT // 4 + 10)
     answer = fetched(written(tmp_path, f"error.class,message\nKeyError,no\n{row}KeyError,no\n"))
     assert "KeyError" in {group.error_class for group in answer.groups}
     assert "a row that cannot be read" in answer.rejects[0].reason
 
 
-def test_nothing_but_names_is_nothing(tmp_path: Path) -> None:
+def test_nothing_but_names_is_nothing(tmp_path):
     path = written(tmp_path, "error.class,message\n\n", "a.csv")
     assert fetched(path).partial == ("a.csv holds no records",)
 
@@ -72,5 +71,5 @@ def test_nothing_but_names_is_nothing(tmp_path: Path) -> None:
         ["message" + "\t" * 5_000 + "\n"],
     ],
 )
-def test_what_is_no_table(firsts: list[str]) -> None:
+def test_what_is_no_table(firsts):
     assert not is_table(firsts)

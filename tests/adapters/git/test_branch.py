@@ -10,17 +10,17 @@ from nightwatch_core.models.proposals import FileChange
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
+def shop(tmp_path):
     return repository(tmp_path / "shop", *HISTORY)
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def still(tmp_path_factory):
     """A repository for tests in which nothing may change."""
     return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY)
 
 
-def test_a_draft_pull_is_one_commit_on_a_branch(shop: Path) -> None:
+def test_a_draft_pull_is_one_commit_on_a_branch(shop):
     changes = (
         FileChange(path="app/total.rb", text=FIXED),
         FileChange(path="bin/run", text="#!/bin/sh\nset -e\nrun\n"),
@@ -44,7 +44,7 @@ def test_a_draft_pull_is_one_commit_on_a_branch(shop: Path) -> None:
     git(shop, "fsck", "--strict", "--no-dangling")
 
 
-def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
+def test_a_dirty_working_tree_is_left_untouched(shop):
     (shop / "app" / "total.rb").write_text("half done")
     (shop / "staged.rb").write_text("new")
     git(shop, "add", "staged.rb")
@@ -56,7 +56,7 @@ def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
     git(shop, "config", "commit.gpgSign", "true")
     git(shop, "config", "gpg.program", "false")
 
-    def stand() -> tuple[str, ...]:
+    def stand():
         return (
             git(shop, "-c", "core.hooksPath=/dev/null", "status", "--porcelain=v2", "--branch"),
             git(shop, "ls-files", "--stage"),
@@ -72,7 +72,7 @@ def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
     assert stand() == before
 
 
-def test_the_patch_is_text_whatever_the_checkout_says_of_files(shop: Path) -> None:
+def test_the_patch_is_text_whatever_the_checkout_says_of_files(shop):
     (shop / ".git" / "info").mkdir(exist_ok=True)
     for folder in (shop / ".git" / "info" / "attributes", shop / ".git" / ".gitattributes"):
         folder.write_text("* binary diff=evil filter=evil\n")
@@ -87,7 +87,7 @@ def test_the_patch_is_text_whatever_the_checkout_says_of_files(shop: Path) -> No
     assert not list(shop.glob("*-ran"))
 
 
-def test_a_changed_mode_is_never_taken_for_a_plain_change(tmp_path: Path) -> None:
+def test_a_changed_mode_is_never_taken_for_a_plain_change(tmp_path):
     texts = {"a.rb": "1\n", "b.rb": "1\n", "c.rb": "1\n"}
     modes = {"a.rb": "100755", "b.rb": "120000", "d.rb": "120000"}
     second = Change("Second", {**texts, "c.rb": "2\n", "d.rb": "x", "e.rb": "x"}, modes)
@@ -109,14 +109,14 @@ def test_a_changed_mode_is_never_taken_for_a_plain_change(tmp_path: Path) -> Non
     ["", "-d", "a..b", "a b", "a\nb", "a.lock", "../x", "refs/../x", "@{-1}", "a/", ".a/b", "ü",
      "x" * 300],
 )  # fmt: skip
-def test_names_that_are_no_branch_are_refused(still: Path, branch: str) -> None:
+def test_names_that_are_no_branch_are_refused(still, branch):
     assert (
         "cannot be the name of a branch"
         in delivery(still).publish(pull(still, branch=branch)).reason
     )
 
 
-def test_no_branch_of_anyone_is_moved(shop: Path) -> None:
+def test_no_branch_of_anyone_is_moved(shop):
     git(shop, "branch", "nightwatch/0123456789ab", "main~1")
     before = git(shop, "for-each-ref")
     receipts = [
@@ -130,7 +130,7 @@ def test_no_branch_of_anyone_is_moved(shop: Path) -> None:
     assert outbox(shop) == {}
 
 
-def test_a_branch_that_an_earlier_try_made_is_already_there(shop: Path) -> None:
+def test_a_branch_that_an_earlier_try_made_is_already_there(shop):
     first = delivery(shop).publish(pull(shop))
     for path in Path(first.url).parent.iterdir():  # killed before the files were written
         path.unlink()
@@ -140,7 +140,7 @@ def test_a_branch_that_an_earlier_try_made_is_already_there(shop: Path) -> None:
     assert [name[:9] for name in outbox(shop)] == ["pull-0002", "pull-0002"]
 
 
-def test_the_base_may_move_but_not_under_the_change(shop: Path) -> None:
+def test_the_base_may_move_but_not_under_the_change(shop):
     proposal = pull(shop)
     (shop / "other.rb").write_text("other")
     git(shop, "add", "other.rb")
@@ -157,28 +157,28 @@ def test_the_base_may_move_but_not_under_the_change(shop: Path) -> None:
 
 @pytest.mark.parametrize(("field", "value"), [("base", "trunk"), ("commit", "1" * 40),
                                               ("commit", "main"), ("base", "--all")])  # fmt: skip
-def test_an_unknown_base_or_commit_is_refused(still: Path, field: str, value: str) -> None:
+def test_an_unknown_base_or_commit_is_refused(still, field, value):
     receipt = delivery(still).publish(pull(still, **{field: value}))
 
     assert receipt.status == "refused"
     assert value in receipt.reason
 
 
-def state_of_pull(shop: Path) -> str:
+def state_of_pull(shop):
     (item,) = delivery(shop).own_items()
     assert item.kind == "pull"
     assert item.branch == "nightwatch/0123456789ab"
     return item.state
 
 
-def test_a_pull_is_merged_once_the_base_at_origin_holds_its_commit(shop: Path) -> None:
+def test_a_pull_is_merged_once_the_base_at_origin_holds_its_commit(shop):
     delivery(shop).publish(pull(shop))
     git(shop, "update-ref", "refs/remotes/origin/main", "nightwatch/0123456789ab")
 
     assert state_of_pull(shop) == "merged"
 
 
-def test_a_pull_whose_branch_is_gone_is_closed(shop: Path) -> None:
+def test_a_pull_whose_branch_is_gone_is_closed(shop):
     receipt = delivery(shop).publish(pull(shop))
     git(shop, "branch", "-D", "nightwatch/0123456789ab")
 
@@ -187,7 +187,7 @@ def test_a_pull_whose_branch_is_gone_is_closed(shop: Path) -> None:
     assert state_of_pull(shop) == "closed"
 
 
-def test_a_draft_in_steps_is_a_commit_for_each(shop: Path, tmp_path: Path) -> None:
+def test_a_draft_in_steps_is_a_commit_for_each(shop, tmp_path):
     receipt = delivery(shop).publish(pull(shop, **STEPPED))
     branch = "nightwatch/0123456789ab"
     log = git(shop, "log", "--reverse", "--format=%s", "--name-only", f"main..{branch}")
@@ -223,7 +223,7 @@ def test_a_draft_in_steps_is_a_commit_for_each(shop: Path, tmp_path: Path) -> No
         STEPS * 6,
     ],
 )
-def test_steps_that_do_not_add_up_to_what_passed_are_refused(still: Path, commits: object) -> None:
+def test_steps_that_do_not_add_up_to_what_passed_are_refused(still, commits):
     refs = git(still, "for-each-ref")
     receipt = delivery(still).publish(pull(still, **STEPPED | {"commits": commits}))
 

@@ -29,7 +29,7 @@ TABLES = tables_of(__file__)
 CONTENT = {"1": b"one", "2": b"#!/bin/sh", "3": b"caf\xe9", "4": b"x"}
 
 
-def node(path: str, mode: str, oid: str, size: int = 3) -> Node:
+def node(path, mode, oid, size=3):
     return Node(path, mode, oid, size, path)
 
 
@@ -48,7 +48,7 @@ FOLDERS = {path: node(path, FOLDER, f"tree-{path}", 0) for path in ("app", "bin"
 LISTINGS = {"files only": FILES, "with folders": FILES | FOLDERS}
 
 
-def wanted(listing: str, *changes: tuple[str, str | None]) -> dict[str, PathState]:
+def wanted(listing, *changes):
     made = tuple(FileChange(path=path, text=text) for path, text in changes)
     return wanted_changes(
         made,
@@ -59,7 +59,7 @@ def wanted(listing: str, *changes: tuple[str, str | None]) -> dict[str, PathStat
 
 
 @pytest.mark.parametrize("listing", list(LISTINGS))
-def test_modes_are_kept_and_new_files_are_plain(listing: str) -> None:
+def test_modes_are_kept_and_new_files_are_plain(listing):
     assert wanted(
         listing, ("app/a.rb", "two"), ("bin/run", "go"), ("app/new/b.rb", "x"), ("latin.rb", None)
     ) == {
@@ -79,20 +79,20 @@ REFUSED = TABLES["refused"] | {
 
 @pytest.mark.parametrize("listing", list(LISTINGS))
 @pytest.mark.parametrize("how", list(REFUSED))
-def test_what_must_not_be_made_is_refused_with_its_reason(listing: str, how: str) -> None:
+def test_what_must_not_be_made_is_refused_with_its_reason(listing, how):
     changes, said = REFUSED[how]
     with pytest.raises(Refused, match=said):
         wanted(listing, *changes)
 
 
-def test_an_unchanged_file_is_no_change() -> None:
+def test_an_unchanged_file_is_no_change():
     change = (FileChange(path="app/a.rb", text="one"), FileChange(path="n", text="x"))
     found = wanted_changes(change, FILES, lambda node: b"one", lambda text, beside: "1")
     assert found == {"n": PathState(FILE, "1")}
 
 
 @pytest.mark.parametrize("listing", list(LISTINGS))
-def test_a_base_that_moved_is_noticed(listing: str) -> None:
+def test_a_base_that_moved_is_noticed(listing):
     then = LISTINGS[listing]
     now = then | {"app/a.rb": node("app/a.rb", FILE, "9"), "app": node("app", FOLDER, "other")}
     check_not_moved((FileChange(path="bin/run", text="x"),), then, now)
@@ -109,10 +109,10 @@ def test_a_base_that_moved_is_noticed(listing: str) -> None:
      "git~1/x", "\uff0e\uff0e/x", "a/\u2024\u2024/b", "\uff0fetc", "%2e%2e/x", "%252e%252e%252fx",
      "a/%2egit/x", ".g\u200cit/x", "-rf", "~/x", "x" * 1_001, "a/ ../b", "a::$DATA"],
 )  # fmt: skip
-def test_unsafe_paths_are_named(path: str) -> None:
+def test_unsafe_paths_are_named(path):
     assert why_unsafe(path) in dict(UNSAFE)
 
 
-def test_plain_paths_are_safe() -> None:
+def test_plain_paths_are_safe():
     paths = ("a.rb", "app/models/order.rb", ".rubocop.yml", "a b/ü.py", "x..y")
     assert [why_unsafe(path) for path in paths] == [""] * len(paths)

@@ -1,5 +1,4 @@
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
@@ -32,16 +31,16 @@ HISTORY = (
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shop(tmp_path_factory):
     tags = tag("v1.9.0", 0) + tag("v1.10.0", 3, NIGHT + 50_000) + tag("2.0", 4)
     return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY, more=tags)
 
 
-def sha(folder: Path, revision: str) -> str:
+def sha(folder, revision):
     return git(folder, "rev-parse", f"{revision}^{{commit}}")
 
 
-def test_the_head_of_the_checked_out_branch_is_read(shop: Path) -> None:
+def test_the_head_of_the_checked_out_branch_is_read(shop):
     head = Checkout(shop).head()
 
     assert head.sha == sha(shop, "main")
@@ -50,31 +49,29 @@ def test_the_head_of_the_checked_out_branch_is_read(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("release", ["v1.9.0", "1.9.0", "shop@1.9.0", " v1.9.0 ", "shop@v1.9.0"])
-def test_a_release_is_found_by_its_tag(shop: Path, release: str) -> None:
+def test_a_release_is_found_by_its_tag(shop, release):
     commit = Checkout(shop).commit_of(release)
 
-    assert commit is not None
     assert (commit.sha, commit.because) == (sha(shop, "v1.9.0"), "release v1.9.0 (tag)")
     assert commit.branch == "main"
 
 
 @pytest.mark.parametrize("length", [7, 12, 40])
 @pytest.mark.parametrize("form", ["{}", "v2.0-3-g{}", "shop@1.2+{}", "build-{}"])
-def test_a_release_may_be_a_commit(shop: Path, form: str, length: int) -> None:
+def test_a_release_may_be_a_commit(shop, form, length):
     wanted = sha(shop, "main~2")
 
-    assert sha_of(shop, form.format(wanted[:length].upper())) == wanted
+    assert Checkout(shop).commit_of(form.format(wanted[:length].upper())).sha == wanted
 
 
 @pytest.mark.parametrize("release", [*TABLES["an_unknown_release_is_no_commit"], "a" * 5_000])
-def test_an_unknown_release_is_no_commit(shop: Path, release: str) -> None:
+def test_an_unknown_release_is_no_commit(shop, release):
     assert Checkout(shop).commit_of(release) is None
 
 
-def test_a_branch_is_a_commit_where_it_is_asked_for(shop: Path) -> None:
+def test_a_branch_is_a_commit_where_it_is_asked_for(shop):
     commit = Checkout(shop).commit_of("main", branches=True)
 
-    assert commit is not None
     assert (commit.sha, commit.because) == (sha(shop, "main"), "head of main")
     assert Checkout(shop).commit_of("--all", branches=True) is None
     assert Checkout(shop).commit_of("", branches=True) is None
@@ -84,9 +81,7 @@ def test_a_branch_is_a_commit_where_it_is_asked_for(shop: Path) -> None:
     ("hours", "revision"),
     [(7, "main"), (6.5, "main~1"), (5.5, "main~2"), (4, "main~2"), (3.9, "main~3"), (0, "v1.9.0")],
 )
-def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
-    shop: Path, hours: float, revision: str
-) -> None:
+def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(shop, hours, revision):
     moment = datetime.fromtimestamp(NIGHT + 3600 * hours, UTC)
     commit = Checkout(shop).commit_at(moment)
 
@@ -94,7 +89,7 @@ def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
     assert commit.because == f"newest on main at {moment:%Y-%m-%d %H:%M} UTC"
 
 
-def test_a_moment_before_the_history_is_read_at_the_head_and_says_so(shop: Path) -> None:
+def test_a_moment_before_the_history_is_read_at_the_head_and_says_so(shop):
     commit = Checkout(shop).commit_at(LONG_AGO)
 
     assert commit.sha == sha(shop, "main")
@@ -103,12 +98,7 @@ def test_a_moment_before_the_history_is_read_at_the_head_and_says_so(shop: Path)
     )
 
 
-def sha_of(folder: Path, release: str) -> str:
-    commit = Checkout(folder).commit_of(release)
-    return commit.sha if commit else ""
-
-
-def test_releases_are_tags_newest_first(shop: Path) -> None:
+def test_releases_are_tags_newest_first(shop):
     releases = Checkout(shop).releases()
 
     assert [release.version for release in releases] == ["v1.10.0", "2.0", "v1.9.0"]
@@ -116,7 +106,7 @@ def test_releases_are_tags_newest_first(shop: Path) -> None:
     assert releases[0].sha == sha(shop, "v1.10.0")
 
 
-def test_merged_pulls_are_read_off_the_first_parents(shop: Path) -> None:
+def test_merged_pulls_are_read_off_the_first_parents(shop):
     pulls = Checkout(shop).pulls_merged_since(LONG_AGO)
 
     assert [(pull.number, pull.title, pull.files) for pull in pulls] == [
@@ -129,7 +119,7 @@ def test_merged_pulls_are_read_off_the_first_parents(shop: Path) -> None:
     assert pulls[3].sha == sha(shop, "main~4")
 
 
-def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path: Path) -> None:
+def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path):
     folder = repository(
         tmp_path / "shop",
         Change("one", {"a.py": "1\n"}, author="Ann"),
@@ -148,7 +138,7 @@ def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path: Path) -> None
     assert len(merged.commits) == 6
 
 
-def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
+def test_pulls_before_the_moment_are_left_out(shop):
     since = datetime.fromtimestamp(NIGHT + 3600 * 3, UTC)
 
     assert [pull.number for pull in Checkout(shop).pulls_merged_since(since)] == [0, 12, 42]
@@ -157,23 +147,21 @@ def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("subject", "body", "is_merge", "number", "title"), TABLES["forms_of_merge_messages"]
 )
-def test_forms_of_merge_messages(
-    subject: str, body: str, is_merge: bool, number: int | None, title: str
-) -> None:
+def test_forms_of_merge_messages(subject, body, is_merge, number, title):
     commit = MainlineCommit("a" * 40, is_merge, "0", "Ann", subject, body)
     assert pull_of(commit) == (None if number is None else (number, title))
 
 
-def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:
+def test_messages_and_names_cannot_forge_a_pull(tmp_path):
     forged = "Plain\n\n\x01Merge pull request #66 from x/y (#66)"
-    files: dict[str, str | bytes | None] = {"Evil (#67)": "1", "a\nMerge pull request #68": "1"}
+    files = {"Evil (#67)": "1", "a\nMerge pull request #68": "1"}
     folder = repository(tmp_path / "shop", Change("First", {}), Change(forged, files))
     host = Checkout(folder)
 
     assert merged_pulls(host.git, sha(folder, "main"), LONG_AGO) == ()
 
 
-def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path: Path, shop: Path) -> None:
+def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path, shop):
     git(shop, "worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "side", "main~1")
     git(tmp_path, "clone", "--quiet", "--bare", str(shop), "bare.git")
     (shop / "sub").mkdir(exist_ok=True)
@@ -186,9 +174,7 @@ def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path: Path, sho
     (blame,) = tree.reader(tree.head()).blame("a.rb", 1)
 
 
-def test_git_variables_of_the_caller_do_not_count(
-    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_variables_of_the_caller_do_not_count(tmp_path, shop, monkeypatch):
     other = repository(tmp_path / "other", Change("Other", {"x": "1"}))
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", "/nonexistent/index")
@@ -197,28 +183,28 @@ def test_git_variables_of_the_caller_do_not_count(
     assert Checkout(shop).head().repository == "shop"
 
 
-def test_a_folder_that_is_no_repository_says_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_repository_says_what_to_do(tmp_path):
     with pytest.raises(StopTheNight, match="set `repo` to a git checkout"):
         Checkout(tmp_path / "gone").head()
     with pytest.raises(StopTheNight, match="not in a git repository"):
         Checkout(tmp_path).probe()
 
 
-def test_an_empty_repository_says_what_to_do(tmp_path: Path) -> None:
+def test_an_empty_repository_says_what_to_do(tmp_path):
     git(tmp_path, "init", "--quiet")
 
     with pytest.raises(StopTheNight, match="no commits yet"):
         Checkout(tmp_path).head()
 
 
-def test_an_unknown_base_branch_names_those_there_are(shop: Path) -> None:
+def test_an_unknown_base_branch_names_those_there_are(shop):
     with pytest.raises(StopTheNight, match="no branch trunk: set `base_branch` to one of main"):
         Checkout(shop, "trunk").head()
     with pytest.raises(StopTheNight, match="no branch --all"):
         Checkout(shop, "--all").pulls_merged_since(LONG_AGO)
 
 
-def test_shallow_and_partial_clones_say_what_to_do(tmp_path: Path, shop: Path) -> None:
+def test_shallow_and_partial_clones_say_what_to_do(tmp_path, shop):
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{shop}", "shallow")
     git(shop, "config", "uploadpack.allowFilter", "true")
     git(tmp_path, "clone", "--quiet", "--filter=blob:none", "-n", f"file://{shop}", "partial")
@@ -229,8 +215,8 @@ def test_shallow_and_partial_clones_say_what_to_do(tmp_path: Path, shop: Path) -
         Checkout(tmp_path / "partial").head()
 
 
-def test_reading_leaves_no_trace(shop: Path) -> None:
-    def stand() -> dict[str, int]:
+def test_reading_leaves_no_trace(shop):
+    def stand():
         files = (path for path in (shop / ".git").rglob("*") if path.is_file())
         return {str(path): path.stat().st_mtime_ns for path in files}
 
@@ -248,5 +234,5 @@ def test_reading_leaves_no_trace(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(("address", "name"), TABLES["names_of_remotes"])
-def test_names_of_remotes(address: str, name: str) -> None:
+def test_names_of_remotes(address, name):
     assert owner_and_name(address) == name

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from git_repositories import NIGHT, Change, git, repository
 
@@ -24,20 +22,20 @@ HISTORY = (
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shop(tmp_path_factory):
     return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY)
 
 
-def reader(folder: Path, revision: str = "main") -> GitReader:
+def reader(folder, revision="main"):
     sha = git(folder, "rev-parse", revision)
     return GitReader(open_repository(folder), Commit(repository="shop", sha=sha))
 
 
-def sha(folder: Path, subject: str) -> str:
+def sha(folder, subject):
     return git(folder, "log", "--all", f"--grep=^{subject}", "--format=%H", "-1")
 
 
-def test_blame_looks_through_a_change_of_indentation(shop: Path) -> None:
+def test_blame_looks_through_a_change_of_indentation(shop):
     rows = reader(shop, "main~1").blame("shop/cart.py", 2, 4)
     assert [(one.line, one.subject, one.author) for one in rows] == [
         (2, "Sell things", "Ann"),
@@ -48,12 +46,12 @@ def test_blame_looks_through_a_change_of_indentation(shop: Path) -> None:
     assert rows[2].text == "        return 0"
 
 
-def test_blame_follows_a_file_that_was_moved(shop: Path) -> None:
+def test_blame_follows_a_file_that_was_moved(shop):
     (row,) = reader(shop).blame("shop/tax/rates.py", 3)
     assert (row.subject, row.pull, row.path) == ("Know rates (#11)", 11, "shop/rates.py")
 
 
-def test_revisions_that_only_reformat_are_ignored_as_the_commit_says(tmp_path: Path) -> None:
+def test_revisions_that_only_reformat_are_ignored_as_the_commit_says(tmp_path):
     quoted = RATES.replace("'", '"')
     changes = [Change("Know rates", {"rates.py": RATES}), Change("Black", {"rates.py": quoted})]
     folder = repository(tmp_path / "one", *changes)
@@ -67,9 +65,8 @@ def test_revisions_that_only_reformat_are_ignored_as_the_commit_says(tmp_path: P
     assert [one.subject for one in reader(folder).blame("rates.py", 2)] == ["Black"]
 
 
-def test_a_commit_is_shown_with_its_changes(shop: Path) -> None:
+def test_a_commit_is_shown_with_its_changes(shop):
     shown = reader(shop).show_commit(sha(shop, "Know rates")[:7])
-    assert shown is not None
     assert (shown.commit.subject, shown.commit.author) == ("Know rates (#11)", "Bob")
     assert (shown.commit.pull, shown.commit.at.timestamp()) == (11, NIGHT + 3600)
     (file,) = shown.files
@@ -77,9 +74,8 @@ def test_a_commit_is_shown_with_its_changes(shop: Path) -> None:
     assert file.diff.startswith("@@ -0,0 +1,5 @@\n+RATES = {\n")
 
 
-def test_a_merge_is_shown_by_what_it_brought(shop: Path) -> None:
+def test_a_merge_is_shown_by_what_it_brought(shop):
     shown = reader(shop).show_commit("#12")
-    assert shown is not None
     assert (shown.commit.subject, shown.message) == (
         "Merge pull request #12 from shop/lines",
         "Count lines",
@@ -88,12 +84,9 @@ def test_a_merge_is_shown_by_what_it_brought(shop: Path) -> None:
     assert "+        return 0" in shown.files[0].diff
 
 
-def test_a_path_narrows_what_is_shown_and_renames_are_told(shop: Path) -> None:
+def test_a_path_narrows_what_is_shown_and_renames_are_told(shop):
     tree, moved = reader(shop), sha(shop, "Move rates")
     whole, part, none = (tree.show_commit(moved, path) for path in ("", "shop/tax", "README.md"))
-    assert whole is not None
-    assert part is not None
-    assert none is not None
     assert [(one.path, one.old_path) for one in whole.files] == [
         ("shop/tax/rates.py", "shop/rates.py")
     ]
@@ -105,11 +98,11 @@ def test_a_path_narrows_what_is_shown_and_renames_are_told(shop: Path) -> None:
     "name",
     ["HEAD", "main", "", "abc", "--all", "-1", "#99", "#0", "f" * 40, "main~1", ":/Fix", "..", "@"],
 )
-def test_what_names_no_commit_shows_none(shop: Path, name: str) -> None:
+def test_what_names_no_commit_shows_none(shop, name):
     assert reader(shop).show_commit(name) is None
 
 
-def test_what_was_committed_later_is_never_shown(shop: Path) -> None:
+def test_what_was_committed_later_is_never_shown(shop):
     fix = sha(shop, "Fix it")
     tree = reader(shop, "main~1")
     assert reader(shop).show_commit(fix) is not None
@@ -120,7 +113,7 @@ def test_what_was_committed_later_is_never_shown(shop: Path) -> None:
         tree.paths_changed(tree.commit.sha, fix)
 
 
-def test_history_lists_commits_without_merges(shop: Path) -> None:
+def test_history_lists_commits_without_merges(shop):
     tree = reader(shop)
     assert [(one.subject, one.pull) for one in tree.history()] == [
         ("Fix it", 0),
@@ -140,7 +133,7 @@ def test_history_lists_commits_without_merges(shop: Path) -> None:
     assert tree.history("gone.py") == ()
 
 
-def test_history_finds_who_added_or_removed_a_text(shop: Path) -> None:
+def test_history_finds_who_added_or_removed_a_text(shop):
     tree = reader(shop)
     removed = [one.subject for one in tree.history(text="first = lines[0]")]
     assert removed == ["Fix it", "Sell things"]
@@ -152,19 +145,19 @@ def test_history_finds_who_added_or_removed_a_text(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["--output=x", "-e", "a\0b", "\ud800", "x" * 5_000, "$(touch x)"])
-def test_a_searched_text_is_only_text(shop: Path, text: str) -> None:
+def test_a_searched_text_is_only_text(shop, text):
     assert reader(shop).history(text=text) == ()
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc", "a/../../b", "\0", "\ud800", "--all", ":(top)x"])
-def test_a_path_of_history_leads_nowhere_else(shop: Path, path: str) -> None:
+def test_a_path_of_history_leads_nowhere_else(shop, path):
     tree = reader(shop)
     assert tree.history(path) == ()
     shown = tree.show_commit(tree.commit.sha, path)
     assert shown is None or shown.files == ()
 
 
-def test_the_paths_between_two_commits(shop: Path) -> None:
+def test_the_paths_between_two_commits(shop):
     tree = reader(shop)
     paths = tree.paths_changed(sha(shop, "Format"), tree.commit.sha)
     assert paths == ("shop/cart.py", "shop/rates.py", "shop/tax/rates.py")
@@ -181,14 +174,12 @@ def test_the_paths_between_two_commits(shop: Path) -> None:
         tree.compare("f" * 40, tree.commit.sha)
 
 
-def test_large_changes_are_cut_and_say_so(tmp_path: Path) -> None:
+def test_large_changes_are_cut_and_say_so(tmp_path):
     many = {f"f{number:03}.py": "x\n" for number in range(70)}
     long = {"long.py": "".join(f"value_{number} = {number}\n" for number in range(5_000))}
     folder = repository(tmp_path / "shop", Change("Many", many), Change("Long", long))
     tree = reader(folder)
     long_one, many_ones = (tree.show_commit(name.sha) for name in tree.history())
-    assert long_one is not None
-    assert many_ones is not None
     assert (len(many_ones.files), many_ones.changed) == (50, 70)
     (file,) = long_one.files
     assert file.added == 5_000

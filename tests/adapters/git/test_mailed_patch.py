@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from git_repositories import Change, git, repository
@@ -20,14 +19,14 @@ LONG = ("x = 1;\n", f"x = '{'abcdefghi=' * 400}';\n")
 FILES = TABLES["files"] | {"long.js": LONG}
 
 
-def copied(comment: str) -> str:
+def copied(comment):
     """What a person copies out of the last block of the rendered comment: the text of its fence."""
     blocks = re.findall(r"^(`{3,})diff\n(.*?)\n\1$", comment, re.MULTILINE | re.DOTALL)
     return str(blocks[-1][1])
 
 
-def carried(before: dict[str, str], after: dict[str, str], message: str = MESSAGE) -> str:
-    def held(files: dict[str, str]) -> dict[str, tuple[str, bytes]]:
+def carried(before, after, message=MESSAGE):
+    def held(files):
         modes = {"bin/run": "100755"}
         return {path: (modes.get(path, "100644"), t.encode()) for path, t in files.items()}
 
@@ -36,13 +35,13 @@ def carried(before: dict[str, str], after: dict[str, str], message: str = MESSAG
     return patch_comment(body, "f1:0a", "main", mail)
 
 
-def sides(*paths: str) -> tuple[dict[str, str], dict[str, str]]:
+def sides(*paths):
     chosen = {path: FILES[path] for path in paths or FILES}
     first = {path: old for path, (old, _) in chosen.items() if old is not None}
     return first, {path: new for path, (_, new) in chosen.items() if new is not None}
 
 
-def applied(folder: Path, before: dict[str, str], patch: bytes) -> dict[str, bytes]:
+def applied(folder, before, patch):
     """The files after `git am`, in a checkout of its own, that says nothing about line ends."""
     start = Change("Shop", {p: t.encode() for p, t in before.items()} | {"other": "1\n"})
     modes = {"bin/run": "100755"} if "bin/run" in before else {}
@@ -55,9 +54,7 @@ def applied(folder: Path, before: dict[str, str], patch: bytes) -> dict[str, byt
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_all_of_them_at_once_whatever_the_clipboard_makes_of_line_ends(
-    tmp_path: Path, ending: str
-) -> None:
+def test_all_of_them_at_once_whatever_the_clipboard_makes_of_line_ends(tmp_path, ending):
     before, after = sides()
     patch = copied(carried(before, after)).replace("\n", ending)
     assert applied(tmp_path, before, patch.encode()) == {p: t.encode() for p, t in after.items()}
@@ -67,28 +64,27 @@ def test_all_of_them_at_once_whatever_the_clipboard_makes_of_line_ends(
     assert git(shop, "ls-files", "-s", "bin/run").startswith("100755")
 
 
-def test_what_cannot_be_harmed_stays_readable_and_the_rest_is_letters_a_page_keeps() -> None:
+def test_what_cannot_be_harmed_stays_readable_and_the_rest_is_letters_a_page_keeps():
     plain, quoted = (copied(carried(*sides(path), "Why")) for path in ("plain.rb", "dos.cs"))
     assert "\n-  nil\n+  0\n" in plain
     assert all(32 <= ord(c) < 127 or c in "\n\t" for c in quoted)
     assert "\n-  int a;=0D\n+  int b =3D 1;=0D\n" in quoted
 
 
-def test_no_line_of_a_comment_starts_like_a_bots_command() -> None:
+def test_no_line_of_a_comment_starts_like_a_bots_command():
     comment = carried(*sides("commands.txt", "long.js"))
     assert not [one for one in comment.split("\n") if one.startswith("/")]
 
 
-def test_the_comment_names_its_error_its_fix_and_its_base() -> None:
+def test_the_comment_names_its_error_its_fix_and_its_base():
     comment = carried(*sides("plain.rb"))
     mark = read_marker(comment)
-    assert mark is not None
     assert (mark.key, read_patch_marker(comment)) == ("pull-key-1", ("f1:0a", "main"))
     assert read_patch_marker(comment.replace("\n", "\r\n")) == ("f1:0a", "main")
     assert read_patch_marker(f"Quoted\n{comment}") is None
 
 
-def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused() -> None:
+def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused():
     key = "password = 'hunter2-Kx81Zq'\n"
     before = f"{key}a\nb\nc\nd\n"
     beside = carried({"a.py": before}, {"a.py": before.replace("c\n", "C\n")})
@@ -98,5 +94,5 @@ def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused() -> N
         carried({"a.py": before}, {"a.py": before.replace("a\n", "A\n")})
 
 
-def test_what_is_too_long_for_a_comment_is_none() -> None:
+def test_what_is_too_long_for_a_comment_is_none():
     assert carried({"a": "x\n"}, {"a": "line of text\n" * 6_000}) == ""

@@ -1,6 +1,4 @@
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository
@@ -50,18 +48,18 @@ HOSTILE = Change(
 )
 
 
-def reader(folder: Path, revision: str = "main") -> GitReader:
+def reader(folder, revision="main"):
     sha = git(folder, "rev-parse", revision)
     return GitReader(open_repository(folder), Commit(repository="shop", sha=sha))
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shop(tmp_path_factory):
     return repository(tmp_path_factory.mktemp("git") / "shop", SHOP)
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(tmp_path_factory):
     folder = repository(tmp_path_factory.mktemp("git") / "hostile", HOSTILE)
     for name in ("post-checkout", "reference-transaction", "post-index-change"):
         (folder / ".git" / "hooks" / name).write_text(f"#!/bin/sh\ntouch {folder}/hook-ran\n")
@@ -86,7 +84,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_file_is_read_as_it_is_in_the_commit(shop: Path) -> None:
+def test_a_file_is_read_as_it_is_in_the_commit(shop):
     tree = reader(shop)
 
     assert tree.read_file("app/models/order.rb") == ORDER
@@ -96,7 +94,7 @@ def test_a_file_is_read_as_it_is_in_the_commit(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["logo.png", "big.sql", "app/models", "gone.rb", "", "."])
-def test_what_is_no_readable_text_is_none(shop: Path, path: str) -> None:
+def test_what_is_no_readable_text_is_none(shop, path):
     assert reader(shop).read_file(path) is None
 
 
@@ -105,7 +103,7 @@ def test_what_is_no_readable_text_is_none(shop: Path, path: str) -> None:
     ["../shop/README.md", "/etc/passwd", "app/../README.md", ".git/config", "README.md\0", "app\\x",
      "./README.md", "HEAD:README.md", "\ud800", "--help", "x" * 100_000],
 )  # fmt: skip
-def test_no_spelling_leads_out_of_the_commit(shop: Path, path: str) -> None:
+def test_no_spelling_leads_out_of_the_commit(shop, path):
     tree = reader(shop)
 
     assert tree.read_file(path) is None
@@ -114,7 +112,7 @@ def test_no_spelling_leads_out_of_the_commit(shop: Path, path: str) -> None:
     assert path.startswith("./") or tree.list_directory(path) == ()
 
 
-def test_folders_list_names_kinds_and_sizes(shop: Path) -> None:
+def test_folders_list_names_kinds_and_sizes(shop):
     tree = reader(shop)
 
     assert tree.list_directory("app") == (FolderEntry(name="models", kind="folder"),)
@@ -125,7 +123,7 @@ def test_folders_list_names_kinds_and_sizes(shop: Path) -> None:
     assert tree.list_directory("app/models/order.rb") == ()
 
 
-def test_search_finds_literal_lines_in_small_text_files_only(shop: Path) -> None:
+def test_search_finds_literal_lines_in_small_text_files_only(shop):
     tree = reader(shop)
 
     assert tree.search("def total") == (
@@ -145,11 +143,11 @@ def test_search_finds_literal_lines_in_small_text_files_only(shop: Path) -> None
 @pytest.mark.parametrize(
     "query", ["", "to.al", "lines.sum(&:price)\nend", "TOTAL", "\0", "\ud800", "x" * 2_000, "-e"]
 )
-def test_queries_that_match_no_line_find_nothing(shop: Path, query: str) -> None:
+def test_queries_that_match_no_line_find_nothing(shop, query):
     assert reader(shop).search(query) == ()
 
 
-def test_a_query_may_look_like_an_option_or_a_pattern(tmp_path: Path) -> None:
+def test_a_query_may_look_like_an_option_or_a_pattern(tmp_path):
     text = "x --output=y\n(?:a+)+ $HOME `id` \\1 'q' \"q\"\n"
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": text}))
     tree = reader(folder)
@@ -158,7 +156,7 @@ def test_a_query_may_look_like_an_option_or_a_pattern(tmp_path: Path) -> None:
     assert [hit.line for hit in tree.search("(?:a+)+ $HOME `id` \\1 'q' \"q\"")] == [2]
 
 
-def test_blame_names_who_wrote_the_line(tmp_path: Path) -> None:
+def test_blame_names_who_wrote_the_line(tmp_path):
     second = Change("Double it\n\nbody", {"a.rb": "one\ntwo\n"}, author="Bob Ö")
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": "one\n"}), second)
     tree = reader(folder)
@@ -172,7 +170,7 @@ def test_blame_names_who_wrote_the_line(tmp_path: Path) -> None:
     assert tree.blame("a.rb", 2, 1) == ()
 
 
-def test_what_is_not_committed_is_not_seen(tmp_path: Path) -> None:
+def test_what_is_not_committed_is_not_seen(tmp_path):
     folder = repository(tmp_path / "shop", SHOP)
     git(folder, "config", "core.worktree", str(folder))
     (folder / "README.md").write_text("changed")
@@ -188,7 +186,7 @@ def test_what_is_not_committed_is_not_seen(tmp_path: Path) -> None:
     assert len(tree.search("def total")) == 2
 
 
-def test_a_hostile_repository_is_only_data(hostile: Path) -> None:
+def test_a_hostile_repository_is_only_data(hostile):
     tree = reader(hostile)
 
     assert tree.paths() == tuple(sorted({*ODD_NAMES, ".gitattributes", ".mailmap"}))
@@ -203,19 +201,18 @@ def test_a_hostile_repository_is_only_data(hostile: Path) -> None:
     assert not list(hostile.glob("*-ran"))
 
 
-def test_no_configuration_runs_a_command_or_hides_what_was_committed(hostile: Path) -> None:
+def test_no_configuration_runs_a_command_or_hides_what_was_committed(hostile):
     tree = reader(hostile)
     (commit,) = tree.history()
     shown = tree.show_commit(commit.sha)
 
     assert [one.sha for one in tree.history(text="secret = 1")] == [commit.sha]
     assert [hit.path for hit in tree.search("secret = 1")]
-    assert shown is not None
     assert any("+secret = 1" in file.diff for file in shown.files)
     assert not [*hostile.glob("*-ran"), *(hostile / ".git").glob("*-ran")]
 
 
-def test_names_that_lead_out_of_the_tree_are_left_out(tmp_path: Path) -> None:
+def test_names_that_lead_out_of_the_tree_are_left_out(tmp_path):
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": "x = 1\n"}))
     blob = git(folder, "rev-parse", "main:a.rb")
     names = (b"..", b".git", b".GIT", b"ok.rb")
@@ -229,7 +226,7 @@ def test_names_that_lead_out_of_the_tree_are_left_out(tmp_path: Path) -> None:
     assert [hit.path for hit in crafted.search("x = 1")] == ["app/ok.rb"]
 
 
-def test_many_threads_read_at_once(shop: Path) -> None:
+def test_many_threads_read_at_once(shop):
     tree = reader(shop)
     paths = tree.paths() * 5
     with ThreadPoolExecutor(8) as threads:
@@ -237,28 +234,27 @@ def test_many_threads_read_at_once(shop: Path) -> None:
     assert texts == [tree.read_file(path) for path in paths] * 8
 
 
-def test_no_git_process_outlives_its_reader(shop: Path) -> None:
+def test_no_git_process_outlives_its_reader(shop):
     tree = reader(shop)
     tree.read_file("bin/run")
-    process: subprocess.Popen[bytes] | None = tree._blobs._process
+    process = tree._blobs._process
     del tree
 
-    assert process is not None
     assert process.wait(timeout=5) is not None
 
 
 @pytest.mark.parametrize("sha", ["main", "HEAD", "--output=x", "", "a" * 39])
-def test_only_a_full_sha_pins_a_reader(shop: Path, sha: str) -> None:
+def test_only_a_full_sha_pins_a_reader(shop, sha):
     with pytest.raises(GiveUp, match="full commit sha"):
         GitReader(open_repository(shop), Commit(repository="shop", sha=sha))
 
 
-def test_a_commit_that_is_not_there_says_so(shop: Path) -> None:
+def test_a_commit_that_is_not_there_says_so(shop):
     with pytest.raises(GiveUp, match="ls-tree"):
         GitReader(open_repository(shop), Commit(repository="shop", sha="1" * 40)).paths()
 
 
-def test_a_missing_object_says_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_object_says_what_to_do(tmp_path):
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": "one"}))
     tree = reader(folder)
     assert tree.paths() == ("a.rb",)
@@ -271,7 +267,7 @@ def test_a_missing_object_says_what_to_do(tmp_path: Path) -> None:
         tree.read_file("a.rb")
 
 
-def test_a_missing_git_says_what_to_do(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_git_says_what_to_do(shop, monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
 
     with pytest.raises(StopTheNight, match="install git"):

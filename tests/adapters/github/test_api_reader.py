@@ -1,6 +1,3 @@
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from git_repositories import git
 from github_world import bare_shop, client
@@ -13,22 +10,22 @@ from nightwatch_core.models.code import Commit, FolderEntry
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+def server(tmp_path_factory):
     with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
         yield server
 
 
-def reader(server: GitHub, name: str = "main") -> ApiReader:
+def reader(server, name="main"):
     server.requests.clear()
     where = Repository.of(client(server), server.repository)
     return ApiReader(where, Commit(repository="acme/shop", sha=commit(server, name)))
 
 
-def commit(server: GitHub, name: str = "main") -> str:
+def commit(server, name="main"):
     return git(server.git.folder, "rev-parse", name)
 
 
-def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
+def test_the_tree_of_the_commit_is_read(server):
     code = reader(server)
     assert code.paths() == (
         "app/b c.rb", "app/models/order.rb", "app/total.rb", "bin/run", "latin.rb", "old.rb",
@@ -47,7 +44,7 @@ def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
     assert reader(server, name="main~1").paths() == ("old.rb",)
 
 
-def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
+def test_a_search_asks_once_for_many_files(server):
     code = reader(server)
     hits = code.search("total")
     assert [(hit.path, hit.line, hit.text) for hit in hits] == [("app/total.rb", 1, "def total")]
@@ -61,7 +58,7 @@ def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
     assert len(server.requests) <= 3  # the tree, the files, and one that is not UTF-8
 
 
-def test_who_wrote_a_line_is_told(server: GitHub) -> None:
+def test_who_wrote_a_line_is_told(server):
     code = reader(server)
     (found,) = code.blame("app/total.rb", 2)
     assert (found.subject, found.author, found.text) == ("Shop", "Ann", "  nil")
@@ -69,7 +66,7 @@ def test_who_wrote_a_line_is_told(server: GitHub) -> None:
     assert code.blame("app/total.rb", 99) == code.blame("gone", 1) == ()
 
 
-def test_a_tree_that_is_not_told_whole_is_no_tree(server: GitHub) -> None:
+def test_a_tree_that_is_not_told_whole_is_no_tree(server):
     server.largest_tree = 3
     try:
         with pytest.raises(GiveUp, match="allow it to be cloned"):
@@ -78,14 +75,14 @@ def test_a_tree_that_is_not_told_whole_is_no_tree(server: GitHub) -> None:
         server.largest_tree = 100_000
 
 
-def test_only_a_full_sha_pins_a_commit(server: GitHub) -> None:
+def test_only_a_full_sha_pins_a_commit(server):
     where = Repository.of(client(server), server.repository)
     for name in ("main", "HEAD", "", "a" * 39, "../" + "a" * 37, "A" * 40):
         with pytest.raises(GiveUp, match="full commit sha"):
             ApiReader(where, Commit(repository="acme/shop", sha=name))
 
 
-def shop_with_past(folder: Path) -> GitHub:
+def shop_with_past(folder):
     """The shop, a pull request that was merged into it, and a fix on another branch."""
     server = GitHub(bare_shop(folder))
     for path, text, message, branch in (
@@ -105,32 +102,29 @@ def shop_with_past(folder: Path) -> GitHub:
 
 
 @pytest.fixture(scope="module")
-def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+def past(tmp_path_factory):
     with shop_with_past(tmp_path_factory.mktemp("github")) as server:
         yield server
 
 
-def test_a_commit_is_told_with_its_changes(past: GitHub) -> None:
+def test_a_commit_is_told_with_its_changes(past):
     code = reader(past)
     shown = code.show_commit(commit(past, "main~1")[:10])
-    assert shown is not None
     assert (shown.commit.subject, shown.commit.pull, shown.changed) == ("Count (#7)", 7, 1)
     (file,) = shown.files
     assert (file.path, file.added, file.removed) == ("app/total.rb", 1, 1)
     assert file.diff.startswith("@@ -1,3 +1,3 @@\n def total\n-  nil\n+  1\n")
     assert code.show_commit("#1") == shown
     elsewhere = code.show_commit("#1", "bin")
-    assert elsewhere is not None
     assert (elsewhere.files, elsewhere.changed) == ((), 1)
     head = code.show_commit(code.commit.sha, "./app/")
-    assert head is not None
     assert (head.commit.subject, head.message) == ("Sum up", "All of it")
     before = len(past.requests)
     code.show_commit("#1")
     assert len(past.requests) == before
 
 
-def test_only_what_the_commit_holds_is_told(past: GitHub) -> None:
+def test_only_what_the_commit_holds_is_told(past):
     code, old = reader(past), commit(past, "main~2")
     names = ("fix", "main", "", "abc", "f" * 40, "#99", "../tags", "HEAD~1", "-1")
     assert [code.show_commit(name) for name in names] == [None] * len(names)
@@ -147,7 +141,7 @@ def test_only_what_the_commit_holds_is_told(past: GitHub) -> None:
             ask(old, fix)
 
 
-def test_the_commits_of_a_file_are_told_and_texts_are_not_searched(past: GitHub) -> None:
+def test_the_commits_of_a_file_are_told_and_texts_are_not_searched(past):
     code = reader(past)
     assert [(one.subject, one.pull) for one in code.history("app/total.rb")] == [
         ("Count (#7)", 7),

@@ -2,13 +2,12 @@
 
 import pytest
 from github_world import as_app, outbox, pull, tracker
-from services.github import PERMISSIONS, GitHub
+from services.github import PERMISSIONS
 from services.github_checks import Checks
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.traffic import METER
-from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.proposals import FileChange
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")
@@ -16,21 +15,21 @@ ALL = {"checks": "read", "actions": "read", "statuses": "read"}
 
 
 @pytest.fixture
-def drafted(server: GitHub) -> GitHub:
+def drafted(server):
     outbox(server).publish(pull(server, CHANGE))
     return server
 
 
-def _may(server: GitHub, *more: str) -> None:
+def _may(server, *more):
     server.permissions = dict(PERMISSIONS) | {name: ALL[name] for name in more}
 
 
-def _head(server: GitHub) -> str:
+def _head(server):
     (item,) = (one for one in server.items.values() if one.get("head_sha"))
     return str(item["head_sha"])
 
 
-def _verdict(server: GitHub) -> str:
+def _verdict(server):
     (item,) = tracker(server).own_items()
     return item.checks
 
@@ -48,9 +47,7 @@ def _verdict(server: GitHub) -> str:
         ((), (), ""),  # no CI at all is no pass
     ],
 )
-def test_what_checks_and_statuses_say_together(
-    drafted: GitHub, runs: tuple[str, ...], statuses: tuple[str, ...], verdict: str
-) -> None:
+def test_what_checks_and_statuses_say_together(drafted, runs, statuses, verdict):
     _may(drafted, *ALL)
     drafted.checks[_head(drafted)] = Checks(runs, statuses)
     assert _verdict(drafted) == verdict
@@ -66,9 +63,7 @@ def test_what_checks_and_statuses_say_together(
         (("actions", "statuses"), "passed"),  # the newest run of each workflow counts
     ],
 )
-def test_what_may_not_be_read_is_not_known(
-    drafted: GitHub, allowed: tuple[str, ...], verdict: str
-) -> None:
+def test_what_may_not_be_read_is_not_known(drafted, allowed, verdict):
     _may(drafted, *allowed)
     drafted.checks[_head(drafted)] = Checks(("success",))
     METER.reset()
@@ -76,7 +71,7 @@ def test_what_may_not_be_read_is_not_known(
     assert METER.calls()["GitHub"].refused == 0  # nobody has to give these rights
 
 
-def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: GitHub) -> None:
+def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted):
     drafted.app.permissions |= {"checks": "write", "statuses": "read"}
     drafted.items[1]["by"] = drafted.app.login
     drafted.checks[_head(drafted)] = Checks(("success",))
@@ -92,16 +87,14 @@ def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: Gi
 FAILURE = "2026-11-21T03:00:00.1234567Z \x1b[31mFAILED test_total: 1 != 2\x1b[0m\n"
 
 
-def _run(server: GitHub) -> CiRun:
+def _run(server):
     (item,) = server.pulls()
     (run,) = tracker(server).ci((item["number"],))
     return run
 
 
 @pytest.mark.parametrize("allowed", [("checks", "statuses"), ("actions", "statuses")])
-def test_the_end_of_what_failed_printed_is_fetched_without_the_token(
-    drafted: GitHub, allowed: tuple[str, ...]
-) -> None:
+def test_the_end_of_what_failed_printed_is_fetched_without_the_token(drafted, allowed):
     _may(drafted, *allowed)
     drafted.checks[_head(drafted)] = Checks(("success", "failure"), (), FAILURE * 1000)
     run = _run(drafted)
@@ -113,14 +106,14 @@ def test_the_end_of_what_failed_printed_is_fetched_without_the_token(
 
 
 @pytest.mark.parametrize("address", ["http://elsewhere.test/x", "file:///etc/passwd", "gopher://x"])
-def test_a_log_that_lies_in_the_open_is_not_fetched(drafted: GitHub, address: str) -> None:
+def test_a_log_that_lies_in_the_open_is_not_fetched(drafted, address):
     _may(drafted, *ALL)
     drafted.log_address = address
     drafted.checks[_head(drafted)] = Checks(("failure",), (), FAILURE)
     assert (_run(drafted).state, _run(drafted).log) == ("failed", "")
 
 
-def test_what_fails_on_the_base_as_well_is_told(drafted: GitHub) -> None:
+def test_what_fails_on_the_base_as_well_is_told(drafted):
     _may(drafted, *ALL)
     base = drafted.pulls()[0]["base_sha"]
     drafted.checks = {_head(drafted): Checks(("failure",)), base: Checks(("failure",))}
@@ -129,7 +122,7 @@ def test_what_fails_on_the_base_as_well_is_told(drafted: GitHub) -> None:
     assert not _run(drafted).before
 
 
-def test_a_right_that_is_lacking_is_asked_for_once_however_often_one_looks(drafted: GitHub) -> None:
+def test_a_right_that_is_lacking_is_asked_for_once_however_often_one_looks(drafted):
     watched = tracker(drafted)
     for _ in range(5):
         watched.ci((1,))

@@ -1,7 +1,6 @@
 import pytest
 from github_world import client
 from pydantic import SecretStr
-from services.github import GitHub
 from tables import tables_of
 from twins.reading import MemoryClock
 
@@ -15,20 +14,20 @@ from nightwatch_core.adapters.github.connection import (
     advice,
 )
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 TABLES = tables_of(__file__)
 
 
-def described(server: GitHub, clock: MemoryClock | None = None) -> str:
+def described(server, clock=None):
     return Repository.of(client(server, clock), "acme/shop").describe().full_name
 
 
-def create(where: Repository, title: str = "x") -> object:
+def create(where, title="x"):
     return where.send("POST", "issues", title=title)
 
 
-def test_requests_carry_what_github_wants(server: GitHub) -> None:
+def test_requests_carry_what_github_wants(server):
     assert described(server) == "acme/shop"
     headers = server.requests[0].headers
     assert headers["authorization"] == f"token {server.token}"
@@ -39,14 +38,14 @@ def test_requests_carry_what_github_wants(server: GitHub) -> None:
 @pytest.mark.parametrize(
     "text", ["mutation{deleteIssue{id}}", "# query\nmutation M{a}", "query{a} mutation M{b}"]
 )
-def test_a_mutation_never_leaves_whatever_the_token_may_do(server: GitHub, text: str) -> None:
+def test_a_mutation_never_leaves_whatever_the_token_may_do(server, text):
     with pytest.raises(GiveUp, match="never asked"):
         client(server).query(text, {})
     assert not server.requests
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
-def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) -> None:
+def test_a_read_is_repeated_at_once_and_then_given_up(server, how):
     clock = MemoryClock()
     start = clock.monotonic()
     server.fail("GET", "shop$", how=how)
@@ -59,7 +58,7 @@ def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) 
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
-def test_a_write_is_never_repeated(server: GitHub, how: str) -> None:
+def test_a_write_is_never_repeated(server, how):
     server.fail("POST", "/issues$", how=how, times=2)
     with pytest.raises(AnswerLost, match="may have been done"):
         create(Repository.of(client(server), "acme/shop"))
@@ -75,9 +74,7 @@ def test_a_write_is_never_repeated(server: GitHub, how: str) -> None:
         (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}, b"{}", 0, 0),
     ],
 )
-def test_limits_are_waited_for(
-    server: GitHub, status: int, headers: dict[str, str], body: bytes, low: int, high: int
-) -> None:
+def test_limits_are_waited_for(server, status, headers, body, low, high):
     clock = MemoryClock()
     start = clock.monotonic()
     server.fail("GET", "shop$", status=status, headers=headers, body=body)
@@ -86,7 +83,7 @@ def test_limits_are_waited_for(
 
 
 @pytest.mark.parametrize("wait", ["3600", "9" * 40, "Fri, 01 Jan 2100 00:00:00 GMT"])
-def test_nobody_waits_for_hours(server: GitHub, wait: str) -> None:
+def test_nobody_waits_for_hours(server, wait):
     clock = MemoryClock()
     start = clock.monotonic()
     server.fail("GET", "shop$", status=429, headers={"retry-after": wait})
@@ -95,7 +92,7 @@ def test_nobody_waits_for_hours(server: GitHub, wait: str) -> None:
     assert (clock.monotonic(), len(server.requests)) == (start, 1)
 
 
-def test_a_slow_answer_is_no_answer(server: GitHub) -> None:
+def test_a_slow_answer_is_no_answer(server):
     where = Repository.of(client(server, timeout=0.2), "acme/shop")
     server.fail("GET", "shop$", seconds=0.5, times=2)
     with pytest.raises(Unavailable, match="ReadTimeout"):
@@ -105,7 +102,7 @@ def test_a_slow_answer_is_no_answer(server: GitHub) -> None:
         create(where)
 
 
-def refused(server: GitHub, kind: type[NightWatchError]) -> str:
+def refused(server, kind):
     with pytest.raises(kind) as error:
         create(Repository.of(client(server), "acme/shop"))
     assert server.token not in f"{error.value!s}{error.value!r}"
@@ -113,7 +110,7 @@ def refused(server: GitHub, kind: type[NightWatchError]) -> str:
     return str(error.value)
 
 
-def test_refusals_are_told_apart(server: GitHub) -> None:
+def test_refusals_are_told_apart(server):
     server.permissions["issues"] = "read"
     assert "POST /repos/acme/shop/issues: the token lacks the permission issues=write" in refused(
         server, Forbidden
@@ -139,22 +136,19 @@ SAYINGS = TABLES["sayings"]
 
 
 @pytest.mark.parametrize(("words", "todo"), SAYINGS)
-def test_what_github_says_comes_with_what_to_do(words: str, todo: str) -> None:
+def test_what_github_says_comes_with_what_to_do(words, todo):
     assert todo in advice(words)
 
 
-def nobody() -> GitHubClient:
+def test_nobody_there_is_something_to_try_later():
     sign_in = GitHubSignIn(token=SecretStr("t"))
-    return GitHubClient(sign_in, "http://127.0.0.1:9", pause=MemoryClock().pass_by)
-
-
-def test_nobody_there_is_something_to_try_later() -> None:
-    where = Repository.of(nobody(), "acme/shop")
+    nobody = GitHubClient(sign_in, "http://127.0.0.1:9", pause=MemoryClock().pass_by)
+    where = Repository.of(nobody, "acme/shop")
     with pytest.raises(Unavailable, match="GITHUB_API_URL"):
         create(where)
 
 
-def test_a_renamed_repository_is_followed_on_the_same_machine(server: GitHub) -> None:
+def test_a_renamed_repository_is_followed_on_the_same_machine(server):
     server.moved_to = "acme/market"
     where = Repository.of(client(server), "acme/shop")
     assert where.describe().full_name == "acme/market"
@@ -162,7 +156,7 @@ def test_a_renamed_repository_is_followed_on_the_same_machine(server: GitHub) ->
     assert len(server.issues()) == 1
 
 
-def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:
+def test_a_redirected_write_is_not_sent_as_a_read(server):
     there = {"location": f"{server.url}/repos/acme/shop/issues"}
     server.fail("POST", "/issues$", status=301, headers=there, body=b"{}")
     with pytest.raises(Rejected, match="moved"):
@@ -175,12 +169,12 @@ def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:
     ["", "ftp://x", "http://github.example", "https://u:p@github.example", "https://", "nonsense",
      "https://x/?a=b"],
 )  # fmt: skip
-def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
+def test_addresses_that_no_token_may_be_sent_to(address):
     with pytest.raises(StopTheNight, match="GITHUB_API_URL"):
         checked_address(address)
 
 
-def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> None:
+def test_a_query_that_took_github_too_long_is_asked_again(server):
     said = b'{"errors": [{"message": "Something went wrong while executing your query."}]}'
     server.fail("POST", "/graphql", status=200, body=said)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
@@ -199,9 +193,7 @@ def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> Non
         (b"<html>", TryLater),
     ],
 )
-def test_errors_inside_an_answer_are_errors(
-    server: GitHub, body: bytes, kind: type[NightWatchError]
-) -> None:
+def test_errors_inside_an_answer_are_errors(server, body, kind):
     server.fail("POST", "/graphql", status=200, body=body, times=2)
     with pytest.raises(kind):
         client(server).query("query{a}", {"x": 1})

@@ -1,7 +1,5 @@
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, git
@@ -21,11 +19,11 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
 
-def host(server: GitHub, folder: Path, branch: str = "") -> CloneHost:
+def host(server, folder, branch=""):
     return CloneHost(client(server), server.repository, folder / "clones", branch)
 
 
-def push(server: GitHub, path: str, text: str, parent: str = "main", branch: str = "main") -> str:
+def push(server, path, text, parent="main", branch="main"):
     shop = server.git
     tree = shop.write_tree(parent, [{"path": path, "mode": "100644", "content": text}])
     head = shop.run("rev-parse", f"{parent}^{{commit}}")
@@ -35,7 +33,7 @@ def push(server: GitHub, path: str, text: str, parent: str = "main", branch: str
     return made
 
 
-def test_the_head_of_the_default_branch_is_read(server: GitHub, tmp_path: Path) -> None:
+def test_the_head_of_the_default_branch_is_read(server, tmp_path):
     code = host(server, tmp_path)
     commit = code.head()
     reader = code.reader(commit)
@@ -54,7 +52,7 @@ def test_the_head_of_the_default_branch_is_read(server: GitHub, tmp_path: Path) 
     assert (found.subject, found.text) == ("Shop", "  nil")
 
 
-def test_what_is_pushed_is_seen_and_what_was_pinned_stays(server: GitHub, tmp_path: Path) -> None:
+def test_what_is_pushed_is_seen_and_what_was_pinned_stays(server, tmp_path):
     code = host(server, tmp_path)
     before = code.reader(code.head())
     push(server, "app/total.rb", "def total\n  1\nend\n")
@@ -67,7 +65,7 @@ def test_what_is_pushed_is_seen_and_what_was_pinned_stays(server: GitHub, tmp_pa
     assert host(server, tmp_path).head() == after.commit
 
 
-def test_only_files_of_the_pinned_commit_cross_the_network(server: GitHub, tmp_path: Path) -> None:
+def test_only_files_of_the_pinned_commit_cross_the_network(server, tmp_path):
     push(server, "app/total.rb", "def total\n  1\nend\n")
     push(server, "app/total.rb", "def total\n  2\nend\n")
     push(server, "dump.bin", "x" * 3_000_000)
@@ -85,9 +83,7 @@ def test_only_files_of_the_pinned_commit_cross_the_network(server: GitHub, tmp_p
 
 
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
-def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
-    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
-) -> None:
+def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(server, tmp_path, kind):
     """A commit of a branch that was merged later is older by its date, but was not there yet."""
     day = datetime.fromtimestamp(NIGHT, UTC)
     made = committed(server, "side", "main", day + timedelta(hours=10))
@@ -106,9 +102,7 @@ def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
 
 
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
-def test_a_commit_is_found_by_tag_sha_or_branch(
-    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
-) -> None:
+def test_a_commit_is_found_by_tag_sha_or_branch(server, tmp_path, kind):
     first = git(server.git.folder, "rev-parse", "main~1")
     stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
     code = kind(server, tmp_path)
@@ -125,12 +119,11 @@ def test_a_commit_is_found_by_tag_sha_or_branch(
     for name in ("", "gone", "../../x", "a?b#c", "f" * 40, "hotfix"):
         assert code.commit_of(name) is None
     branch = code.commit_of("hotfix", branches=True)
-    assert branch is not None
     assert (branch.sha, branch.branch) == (stray, "main")
     assert [(one.version, one.sha) for one in code.releases()] == [("v1.0", first)]
 
 
-def committed(server: GitHub, path: str, parent: str, at: datetime, merges: str = "") -> str:
+def committed(server, path, parent, at, merges=""):
     """A commit of that moment on main, which is set to it unless it is `side`."""
     shop = server.git
     tree = shop.write_tree(parent, [{"path": path, "mode": "100644", "content": "x"}])
@@ -145,7 +138,7 @@ def committed(server: GitHub, path: str, parent: str, at: datetime, merges: str 
     return made
 
 
-def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
+def test_the_token_is_nowhere_on_disk(server, tmp_path):
     code = host(server, tmp_path)
     code.reader(code.head())
     files = [path for path in (tmp_path / "clones").rglob("*") if path.is_file()]
@@ -162,18 +155,14 @@ def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"), [({"has_clone": False}, "403"), ({"size": 6 * 1024 * 1024}, "6144 MiB")]
 )
-def test_who_may_not_clone_is_told_so(
-    server: GitHub, tmp_path: Path, change: dict[str, int], reason: str
-) -> None:
+def test_who_may_not_clone_is_told_so(server, tmp_path, change, reason):
     vars(server).update(change)
     with pytest.raises(CloneRefused, match=reason) as error:
         host(server, tmp_path).head()
     assert server.token not in str(error.value)
 
 
-def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(server, tmp_path):
     server.fail("GET", "info/refs", status=503)
     server.fail("POST", "git-upload-pack", status=500)
     for _ in range(2):
@@ -182,18 +171,18 @@ def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(
     assert host(server, tmp_path).head().branch == "main"
 
 
-def test_a_branch_that_is_not_there_stops_the_night(server: GitHub, tmp_path: Path) -> None:
+def test_a_branch_that_is_not_there_stops_the_night(server, tmp_path):
     with pytest.raises(StopTheNight, match="NIGHTWATCH_BASE_BRANCH"):
         host(server, tmp_path, "gone").head()
 
 
-def test_a_renamed_repository_is_cloned_under_its_new_name(server: GitHub, tmp_path: Path) -> None:
+def test_a_renamed_repository_is_cloned_under_its_new_name(server, tmp_path):
     server.moved_to = "acme/market"
     assert host(server, tmp_path).head().repository == "acme/shop"
     assert (tmp_path / "clones" / "acme__market" / "store.git").is_dir()
 
 
-def test_git_sends_the_token_to_this_machine_only(server: GitHub, tmp_path: Path) -> None:
+def test_git_sends_the_token_to_this_machine_only(server, tmp_path):
     with GitHub(bare_shop(tmp_path / "other")) as other:
         there = f"{other.url}/acme/shop.git/info/refs?service=git-upload-pack"
         server.fail("GET", "info/refs", status=302, headers={"location": there}, body=b"")
@@ -202,7 +191,7 @@ def test_git_sends_the_token_to_this_machine_only(server: GitHub, tmp_path: Path
         assert other.requests == []
 
 
-def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) -> None:
+def test_nothing_in_a_hostile_repository_is_run(server, tmp_path):
     push(server, ".gitattributes", "* filter=x diff=x\n")
     push(server, ".gitmodules", '[submodule "x"]\n\tpath = lib/x\n\turl = ext::sh -c touch% ran\n')
     push(server, ".lfsconfig", "[lfs]\n\turl = http://127.0.0.1:9\n")
@@ -216,7 +205,7 @@ def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) 
     ]
 
 
-def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path: Path) -> None:
+def test_a_commit_that_another_machine_chose_is_fetched(server, tmp_path):
     stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
     for name, sha in (("a", stray), ("b", git(server.git.folder, "rev-parse", "main"))):
         commit = Commit(repository="acme/shop", sha=sha)
@@ -225,7 +214,7 @@ def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path
         host(server, tmp_path).reader(Commit(repository="acme/shop", sha="f" * 40))
 
 
-def test_history_fetches_the_old_files_it_needs(server: GitHub, tmp_path: Path) -> None:
+def test_history_fetches_the_old_files_it_needs(server, tmp_path):
     shop = server.git
     old = push(server, "app/total.rb", "def total\n  3\nend\n")
     blob = shop.run("rev-parse", f"{old}:app/total.rb")
@@ -243,12 +232,11 @@ def test_history_fetches_the_old_files_it_needs(server: GitHub, tmp_path: Path) 
     found = reader.history("app/total.rb", text="nil")
     assert [one.subject for one in found] == ["Pushed (#7)", "Shop"]
     shown = reader.show_commit(found[0].sha)
-    assert shown is not None
     assert "-  nil\n+  3" in shown.files[0].diff
     assert reader.show_commit(found[1].sha, "latin.rb") is not None
 
 
-def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:
+def test_where_cloning_is_refused_or_off_the_api_is_read(server, tmp_path):
     api = ApiHost(client(server), server.repository)
     cloned = GitHubHost(api, host(server, tmp_path))
     first = cloned.head()
@@ -264,13 +252,10 @@ def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_pat
         assert "read through the API" in refused.probe()
 
 
-def test_pull_requests_that_may_not_be_read_come_from_the_history(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_pull_requests_that_may_not_be_read_come_from_the_history(server, tmp_path):
     push(server, "app/total.rb", "x\n")
     code = GitHubHost(api_host(server), host(server, tmp_path))
     at = code.head().at
-    assert at is not None
     server.fail("POST", "/graphql", status=403, body=b'{"message": "Resource not accessible"}')
     assert [pull.number for pull in code.pulls_merged_since(at)] == [7]
 
@@ -278,17 +263,17 @@ def test_pull_requests_that_may_not_be_read_come_from_the_history(
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def api_host(server: GitHub, branch: str = "") -> ApiHost:
+def api_host(server, branch=""):
     return ApiHost(client(server), server.repository, branch)
 
 
-def test_a_branch_that_the_api_does_not_have_stops_the_night(server: GitHub) -> None:
+def test_a_branch_that_the_api_does_not_have_stops_the_night(server):
     with pytest.raises(StopTheNight, match="NIGHTWATCH_BASE_BRANCH"):
         api_host(server, "gone").head()
 
 
-def test_merged_pulls_of_the_api_are_read_until_they_are_too_old(server: GitHub) -> None:
-    def stamp(hours: int) -> str:
+def test_merged_pulls_of_the_api_are_read_until_they_are_too_old(server):
+    def stamp(hours):
         return (AT + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     for number in range(120):

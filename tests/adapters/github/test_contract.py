@@ -1,8 +1,5 @@
 """The stand-in's answers against the schemas that githubkit was generated from."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 from git_repositories import git
 from github_world import bare_shop, comment, issue, outbox, pull
@@ -15,7 +12,7 @@ AT = ("acme", "shop")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+def server(tmp_path_factory):
     with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
         out = outbox(server)
         for proposal in (issue(), comment(1), pull(server)):
@@ -24,7 +21,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
         yield server
 
 
-SIGNED: dict[str, Callable[[Any], Any]] = {
+SIGNED = {
     "installation of a repository": lambda rest: rest.apps.get_repo_installation(*AT),
     "installation": lambda rest: rest.apps.get_installation(678),
     "token": lambda rest: rest.apps.create_installation_access_token(678, repositories=["shop"]),
@@ -32,13 +29,13 @@ SIGNED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", list(SIGNED))
-def test_answers_to_apps_have_the_documented_shape(server: GitHub, name: str) -> None:
+def test_answers_to_apps_have_the_documented_shape(server, name):
     app = AppAuthStrategy("12345", pem())
     kit = GitHubKit(app, base_url=server.url, http_cache=False, auto_retry=False)
     assert SIGNED[name](kit.rest).parsed_data
 
 
-READS: dict[str, Callable[[Any, str], Any]] = {
+READS = {
     "repository": lambda rest, _: rest.repos.get(*AT),
     "issues": lambda rest, _: rest.issues.list_for_repo(*AT, state="all"),
     "issue": lambda rest, _: rest.issues.get(*AT, 1),
@@ -57,7 +54,7 @@ READS: dict[str, Callable[[Any, str], Any]] = {
 
 
 @pytest.mark.parametrize("name", list(READS))
-def test_answers_have_the_documented_shape(server: GitHub, name: str) -> None:
+def test_answers_have_the_documented_shape(server, name):
     sha = git(server.git.folder, "rev-parse", "main")
     kit = GitHubKit(server.token, base_url=server.url, http_cache=False, auto_retry=False)
     response = READS[name](kit.rest, sha)
@@ -65,7 +62,7 @@ def test_answers_have_the_documented_shape(server: GitHub, name: str) -> None:
     assert response.status_code == 200
 
 
-def test_answers_to_writes_have_the_documented_shape(server: GitHub) -> None:
+def test_answers_to_writes_have_the_documented_shape(server):
     sha = git(server.git.folder, "rev-parse", "main")
     tree = git(server.git.folder, "rev-parse", "main^{tree}")
     kit = GitHubKit(server.token, base_url=server.url, http_cache=False, auto_retry=False)

@@ -1,15 +1,13 @@
 """Merged pull requests, as proposed or with something else in them."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 from deliveries import STEPPED
 from github_world import FIXED, outbox, pull, tracker
-from services.github import GitHub
 from services.github_people import amend, merge, move_base, push, rebase, update
 
-from nightwatch_core.models.proposals import FileChange, OwnItem
+from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.text.markers import CORRECTION
 
 PATH = "app/total.rb"
@@ -17,34 +15,33 @@ OTHER = "def total\n  1\nend\n"
 MERGED = "2026-11-21T06:00:00Z"
 
 
-def merged(server: GitHub) -> OwnItem:
+def merged(server):
     (item,) = tracker(server).own_items()
     assert item.state == "merged"
     return item
 
 
-Deed = Callable[[GitHub], object]
 TEST = {"test/total_test.rb": "t\n"}
 
 
-def moved(server: GitHub, text: str = "o\n") -> None:
+def moved(server, text="o\n"):
     move_base(server, {"other.rb": text})
 
 
-def updated(server: GitHub, text: str = "o\n") -> None:
+def updated(server, text="o\n"):
     moved(server, text)
     update(server, 1)
 
 
-def pushed_more(server: GitHub) -> None:
+def pushed_more(server):
     push(server, 1, {PATH: OTHER})
 
 
-def amended(server: GitHub) -> None:
+def amended(server):
     amend(server, 1, {PATH: OTHER})
 
 
-AS_PROPOSED: dict[str, tuple[Deed, ...]] = {
+AS_PROPOSED = {
     "nothing": (),
     "moved": (moved,),
     "updated": (updated,),
@@ -52,7 +49,7 @@ AS_PROPOSED: dict[str, tuple[Deed, ...]] = {
     "rebased": (moved, lambda server: rebase(server, 1)),
     "amended and back": (amended, lambda server: amend(server, 1, {PATH: FIXED})),
 }
-WITH_EDITS: dict[str, tuple[Deed, ...]] = {
+WITH_EDITS = {
     "pushed more": (pushed_more,),
     "pushed a test": (lambda server: push(server, 1, TEST), updated),
     "amended": (amended,),
@@ -66,7 +63,7 @@ WITH_EDITS: dict[str, tuple[Deed, ...]] = {
 
 
 @pytest.mark.parametrize("name", AS_PROPOSED)
-def test_a_fix_that_was_merged_as_proposed(server: GitHub, name: str) -> None:
+def test_a_fix_that_was_merged_as_proposed(server, name):
     outbox(server).publish(pull(server))
     for deed in AS_PROPOSED[name]:
         deed(server)
@@ -78,7 +75,7 @@ def test_a_fix_that_was_merged_as_proposed(server: GitHub, name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_EDITS)
 @pytest.mark.slow
-def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, name: str) -> None:
+def test_a_fix_that_was_edited_before_it_was_merged(server, name):
     outbox(server).publish(pull(server))
     for deed in WITH_EDITS[name]:
         deed(server)
@@ -87,9 +84,7 @@ def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, name: str) -
 
 
 @pytest.mark.parametrize("edited", [False, True])
-def test_of_a_fix_in_steps_each_commit_is_ours_and_another_is_an_edit(
-    server: GitHub, edited: bool
-) -> None:
+def test_of_a_fix_in_steps_each_commit_is_ours_and_another_is_an_edit(server, edited):
     outbox(server).publish(pull(server, **STEPPED))
     if edited:
         pushed_more(server)
@@ -98,16 +93,14 @@ def test_of_a_fix_in_steps_each_commit_is_ours_and_another_is_an_edit(
 
 
 @pytest.mark.parametrize(("message", "edited"), [(CORRECTION, False), ("Correct it", True)])
-def test_our_correction_after_the_checks_is_no_edit_of_anybody(
-    server: GitHub, message: str, edited: bool
-) -> None:
+def test_our_correction_after_the_checks_is_no_edit_of_anybody(server, message, edited):
     outbox(server).publish(pull(server))
     push(server, 1, {PATH: OTHER}, message)
     merge(server, 1)
     assert merged(server).edited is edited
 
 
-def test_merged_ones_are_asked_about_at_once_and_open_ones_never(server: GitHub) -> None:
+def test_merged_ones_are_asked_about_at_once_and_open_ones_never(server):
     for at in range(3):
         told = {"branch": f"nightwatch/b{at}", "key": f"key-{at}"}
         body = pull(server).body.replace("pull-key-1", f"key-{at}")
@@ -131,7 +124,7 @@ def test_merged_ones_are_asked_about_at_once_and_open_ones_never(server: GitHub)
     ],
 )
 @pytest.mark.slow
-def test_a_refusal_leaves_the_items(server: GitHub, status: int, body: bytes) -> None:
+def test_a_refusal_leaves_the_items(server, status, body):
     outbox(server).publish(pull(server))
     pushed_more(server)
     merge(server, 1)

@@ -1,8 +1,5 @@
 """A server of one's own: an older API, below /api/v3, GraphQL and git beside it."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from github_world import as_app, bare_shop, client, issue, outbox_of, pull
 from services.github import GitHub
@@ -17,15 +14,13 @@ OLDER = "2022-11-28"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
+def server(tmp_path):
     with GitHub(bare_shop(tmp_path), prefix="/api/v3") as server:
         server.versions = (OLDER,)
         yield server
 
 
-def test_everything_works_below_a_prefix_and_names_the_version(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_everything_works_below_a_prefix_and_names_the_version(server, tmp_path):
     assert server.url.endswith("/api/v3")
     asking = client(server, api_version=OLDER)
     out = outbox_of(asking)
@@ -46,7 +41,7 @@ def test_everything_works_below_a_prefix_and_names_the_version(
     assert named == {OLDER}
 
 
-def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:
+def test_an_address_without_its_prefix_is_told(server):
     root = server.url.removesuffix("/api/v3")
     asking = GitHubClient(as_app(), root, repository="acme/shop", pause=MemoryClock().pass_by)
     with pytest.raises(StopTheNight, match="not installed on acme/shop"):

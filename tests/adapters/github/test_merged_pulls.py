@@ -5,19 +5,17 @@ from datetime import UTC, datetime
 import pytest
 from git_repositories import git
 from github_world import client
-from services.github import GitHub
 
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.pulls import merged_pulls
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import MergedPull
 
 SINCE = datetime(2026, 11, 1, tzinfo=UTC)
 MERGED = "2026-11-20T10:00:00Z"
 
 
-def commit(server: GitHub, message: str, *parents: str, written: int = 1_790_000_000) -> str:
+def commit(server, message, *parents, written=1_790_000_000):
     """A commit that changes nothing; `written` is its author's date, made is now."""
     more = {
         "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "GitHub",
@@ -28,17 +26,17 @@ def commit(server: GitHub, message: str, *parents: str, written: int = 1_790_000
     return server.git.run("commit-tree", tree, *above, stdin=message.encode(), more=more)
 
 
-def branch(server: GitHub, count: int) -> tuple[str, list[str]]:
+def branch(server, count):
     """The base, and commits of a branch on it, oldest first."""
     base = git(server.git.folder, "rev-parse", "main")
-    made: list[str] = []
+    made = []
     for at in range(count):
         parent = made[-1] if made else base
         made.append(commit(server, f"Step {at}", parent, written=1_790_000_000 + at))
     return base, made
 
 
-def merge(server: GitHub, sha: str, commits: list[str], number: int = 1) -> None:
+def merge(server, sha, commits, number=1):
     server.add_item(
         "Pull", "", number=number, head=f"b{number}", head_sha=commits[-1], base="main",
         base_sha="", state="closed", merged_at=MERGED, updated_at=MERGED, files=["app/x.rb"],
@@ -46,11 +44,11 @@ def merge(server: GitHub, sha: str, commits: list[str], number: int = 1) -> None
     )  # fmt: skip
 
 
-def pulls(server: GitHub) -> tuple[MergedPull, ...]:
+def pulls(server):
     return merged_pulls(Repository.of(client(server), server.repository), "main", SINCE)
 
 
-def test_a_merge_brings_its_commits_as_they_are(server: GitHub) -> None:
+def test_a_merge_brings_its_commits_as_they_are(server):
     base, made = branch(server, 3)
     sha = commit(server, "Merge pull request #1", base, made[-1])
     merge(server, sha, made)
@@ -61,7 +59,7 @@ def test_a_merge_brings_its_commits_as_they_are(server: GitHub) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_of_a_squash_only_the_one_commit_is_on_the_base(server: GitHub, count: int) -> None:
+def test_of_a_squash_only_the_one_commit_is_on_the_base(server, count):
     base, made = branch(server, count)
     sha = commit(server, "Pull (#1)", base, written=1_790_009_999)
     merge(server, sha, made)
@@ -78,7 +76,7 @@ def test_of_a_squash_only_the_one_commit_is_on_the_base(server: GitHub, count: i
         b'{"data": {"repository": {"pullRequests": {"nodes": [1]}}}}',
     ],
 )
-def test_an_odd_answer_is_told(server: GitHub, told: bytes) -> None:
+def test_an_odd_answer_is_told(server, told):
     server.fail("POST", "/graphql", status=200, body=told)
     with pytest.raises(GiveUp, match="as documented"):
         pulls(server)

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import pytest
 from deliveries import STEPPED
 from git_repositories import git
@@ -14,13 +12,13 @@ BRANCH = "nightwatch/0123456789ab"
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+def still(tmp_path_factory):
     """A server for tests in which nothing may be published."""
     with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
         yield server
 
 
-def test_an_issue_is_opened_with_its_labels(server: GitHub) -> None:
+def test_an_issue_is_opened_with_its_labels(server):
     receipt = outbox(server).publish(issue())
     held = server.issues()
 
@@ -31,7 +29,7 @@ def test_an_issue_is_opened_with_its_labels(server: GitHub) -> None:
     ]
 
 
-def test_the_same_key_is_one_issue_whoever_asks(server: GitHub) -> None:
+def test_the_same_key_is_one_issue_whoever_asks(server):
     first = outbox(server).publish(issue())
     server.items[1]["state"] = "closed"
     again = outbox(server).publish(issue(body=issue().body + "More.\n"))
@@ -40,14 +38,14 @@ def test_the_same_key_is_one_issue_whoever_asks(server: GitHub) -> None:
     assert len(server.issues()) == 1
 
 
-def test_a_key_in_the_middle_of_somebody_elses_body_does_not_count(server: GitHub) -> None:
+def test_a_key_in_the_middle_of_somebody_elses_body_does_not_count(server):
     server.add_item("Quote", f"Look:\n{issue().body}", labels=["nightwatch"])
     assert outbox(server).publish(issue()).status == "done"
     assert len(server.issues()) == 2
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
-def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how: str) -> None:
+def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server, how):
     server.fail("POST", "/issues$", how=how, stored=True)
     receipt = outbox(server).publish(issue())
 
@@ -57,7 +55,7 @@ def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how:
 
 
 @pytest.mark.parametrize("how", ["answer", "cut"])
-def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how: str) -> None:
+def test_an_issue_that_never_arrived_is_opened_after_looking(server, how):
     server.fail("POST", "/issues$", how=how)
     receipt = outbox(server).publish(issue())
     calls = [call for call in server.calls() if call.endswith(" /issues")]
@@ -66,7 +64,7 @@ def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how
     assert calls == ["GET /issues", "POST /issues", "GET /issues", "POST /issues"]
 
 
-def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server: GitHub) -> None:
+def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server):
     server.fail("POST", "/issues$", stored=True)
     out = outbox(server)
     out.publish(issue("other"))
@@ -83,13 +81,13 @@ def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server: Gi
     assert len(server.issues()) == 2
 
 
-def test_a_write_that_keeps_failing_is_tried_twice_only(server: GitHub) -> None:
+def test_a_write_that_keeps_failing_is_tried_twice_only(server):
     server.fail("POST", "/issues$", times=9)
     assert outbox(server).publish(issue()).status == "unknown"
     assert server.writes().count("POST /issues") == 2
 
 
-def test_a_limit_on_a_write_is_waited_for_once(server: GitHub) -> None:
+def test_a_limit_on_a_write_is_waited_for_once(server):
     clock = MemoryClock()
     start = clock.monotonic()
     server.fail("POST", "/issues$", status=429, headers={"retry-after": "30"})
@@ -102,7 +100,7 @@ def test_a_limit_on_a_write_is_waited_for_once(server: GitHub) -> None:
     assert len(server.issues()) == 1
 
 
-def test_writes_are_a_second_apart_and_not_too_many(server: GitHub) -> None:
+def test_writes_are_a_second_apart_and_not_too_many(server):
     clock = MemoryClock()
     start, out = clock.monotonic(), outbox(server, clock)
     receipts = [out.publish(issue(f"key-{number}")) for number in range(5)]
@@ -111,7 +109,7 @@ def test_writes_are_a_second_apart_and_not_too_many(server: GitHub) -> None:
     assert (writes, clock.monotonic() - start) == (5, 4.0)
 
 
-def test_news_are_told_once(server: GitHub) -> None:
+def test_news_are_told_once(server):
     out = outbox(server)
     out.publish(issue())
     receipts = [out.publish(comment(1)), outbox(server).publish(comment(1))]
@@ -121,7 +119,7 @@ def test_news_are_told_once(server: GitHub) -> None:
     assert [said["body"] for said in server.comments] == [comment(1).body]
 
 
-def test_a_comment_whose_answer_was_lost_is_not_told_twice(server: GitHub) -> None:
+def test_a_comment_whose_answer_was_lost_is_not_told_twice(server):
     out = outbox(server)
     out.publish(issue())
     server.fail("POST", "/comments$", stored=True)
@@ -129,7 +127,7 @@ def test_a_comment_whose_answer_was_lost_is_not_told_twice(server: GitHub) -> No
     assert len(server.comments) == 1
 
 
-def test_another_error_with_the_cause_of_an_issue_is_entered_in_it(server: GitHub) -> None:
+def test_another_error_with_the_cause_of_an_issue_is_entered_in_it(server):
     out = outbox(server)
     out.publish(issue())
     server.items[1]["body"] += "A person's line.\n"
@@ -145,7 +143,7 @@ def test_another_error_with_the_cause_of_an_issue_is_entered_in_it(server: GitHu
     assert (len(server.comments), item.key) == (1, "issue-key-1")
 
 
-def test_a_closed_issue_is_opened_again(server: GitHub) -> None:
+def test_a_closed_issue_is_opened_again(server):
     out = outbox(server)
     out.publish(issue())
     server.items[1] |= {
@@ -161,7 +159,7 @@ def test_a_closed_issue_is_opened_again(server: GitHub) -> None:
     assert len(server.comments) == 1
 
 
-def test_what_people_closed_again_or_do_not_plan_stays_closed(server: GitHub) -> None:
+def test_what_people_closed_again_or_do_not_plan_stays_closed(server):
     out = outbox(server)
     out.publish(issue())
     server.items[1]["state"] = "closed"
@@ -173,7 +171,7 @@ def test_what_people_closed_again_or_do_not_plan_stays_closed(server: GitHub) ->
     assert server.items[1]["state"] == "closed"
 
 
-def test_a_draft_is_one_commit_on_a_branch(server: GitHub) -> None:
+def test_a_draft_is_one_commit_on_a_branch(server):
     changes = (
         FileChange(path="app/total.rb", text=FIXED),
         FileChange(path="bin/run", text="#!/bin/sh\nset -e\nrun\n"),
@@ -201,9 +199,7 @@ LOST = ["/git/trees$", "/git/commits$", "/git/refs$", "/pulls$", "/labels$"]
 
 @pytest.mark.parametrize("path", LOST)
 @pytest.mark.parametrize("stored", [True, False])
-def test_a_draft_is_made_once_whichever_answer_is_lost(
-    server: GitHub, path: str, stored: bool
-) -> None:
+def test_a_draft_is_made_once_whichever_answer_is_lost(server, path, stored):
     server.fail("POST", path, stored=stored)
     receipt = outbox(server).publish(pull(server))
 
@@ -213,7 +209,7 @@ def test_a_draft_is_made_once_whichever_answer_is_lost(
     assert list(server.git.refs("refs/heads/")) == ["refs/heads/main", f"refs/heads/{BRANCH}"]
 
 
-def test_a_draft_that_was_killed_halfway_is_taken_up(server: GitHub) -> None:
+def test_a_draft_that_was_killed_halfway_is_taken_up(server):
     outbox(server).publish(pull(server))
     tip = server.git.refs()[f"refs/heads/{BRANCH}"]
     server.pulls()[0]["labels"].clear()
@@ -226,7 +222,7 @@ def test_a_draft_that_was_killed_halfway_is_taken_up(server: GitHub) -> None:
     assert [one["labels"] for one in server.pulls()] == [["nightwatch"]]
 
 
-def test_a_draft_in_steps_is_a_commit_for_each_made_once(server: GitHub) -> None:
+def test_a_draft_in_steps_is_a_commit_for_each_made_once(server):
     server.fail("POST", "/git/commits$", how="cut", stored=True)
     first = outbox(server).publish(pull(server, **STEPPED))
     server.items.clear()  # killed before its pull request
@@ -244,14 +240,14 @@ def test_a_draft_in_steps_is_a_commit_for_each_made_once(server: GitHub) -> None
     assert outbox(server).publish(pull(server)).status == "refused"  # in one commit
 
 
-def test_a_draft_that_people_closed_is_not_proposed_again(server: GitHub) -> None:
+def test_a_draft_that_people_closed_is_not_proposed_again(server):
     outbox(server).publish(pull(server))
     server.pulls()[0]["state"] = "closed"
     assert outbox(server).publish(pull(server)).status == "already there"
     assert len(server.pulls()) == 1
 
 
-def test_where_there_are_no_drafts_a_label_says_so(server: GitHub) -> None:
+def test_where_there_are_no_drafts_a_label_says_so(server):
     server.has_drafts = False
     receipt = outbox(server).publish(pull(server))
 
@@ -260,7 +256,7 @@ def test_where_there_are_no_drafts_a_label_says_so(server: GitHub) -> None:
     assert server.pulls()[0]["labels"] == ["nightwatch", "nightwatch-draft"]
 
 
-def test_no_branch_is_left_where_the_pull_request_is_refused(server: GitHub) -> None:
+def test_no_branch_is_left_where_the_pull_request_is_refused(server):
     server.permissions["pull_requests"] = "read"
     receipt = outbox(server).publish(pull(server))
 
@@ -269,7 +265,7 @@ def test_no_branch_is_left_where_the_pull_request_is_refused(server: GitHub) -> 
     assert list(server.git.refs("refs/heads/")) == ["refs/heads/main"]
 
 
-def test_no_branch_of_anyone_is_moved(server: GitHub) -> None:
+def test_no_branch_of_anyone_is_moved(server):
     main = git(server.git.folder, "rev-parse", "main~1")
     server.git.run("update-ref", f"refs/heads/{BRANCH}", main)
     before = server.git.refs()
@@ -282,7 +278,7 @@ def test_no_branch_of_anyone_is_moved(server: GitHub) -> None:
     assert server.pulls() == []
 
 
-def test_the_base_may_move_but_not_under_the_change(server: GitHub) -> None:
+def test_the_base_may_move_but_not_under_the_change(server):
     proposal, shop = pull(server), server.git
     tree = shop.write_tree("main", [{"path": "other.rb", "mode": "100644", "content": "x"}])
     shop.run("update-ref", "refs/heads/main", shop.write_commit("Other", tree, [proposal.commit]))
@@ -292,16 +288,18 @@ def test_the_base_may_move_but_not_under_the_change(server: GitHub) -> None:
     head = shop.refs()["refs/heads/main"]
     shop.run("update-ref", "refs/heads/main", shop.write_commit("Under", tree, [head]))
     moved = outbox(server).publish(
-        pull(server, branch="nightwatch/other", commit=proposal.commit, **other_key())
+        pull(
+            server,
+            branch="nightwatch/other",
+            commit=proposal.commit,
+            key="other",
+            body=issue("other").body,
+        )
     )
     assert (moved.status, moved.reason) == ("refused", "base moved: 'app/total.rb' changed")
 
 
-def other_key() -> dict[str, object]:
-    return {"key": "other", "body": issue("other").body}
-
-
-def test_a_base_or_commit_that_is_not_there_is_refused(still: GitHub) -> None:
+def test_a_base_or_commit_that_is_not_there_is_refused(still):
     reasons = [
         outbox(still).publish(pull(still, base="gone")).reason,
         outbox(still).publish(pull(still, base="../../x")).reason,

@@ -1,10 +1,7 @@
 """Whose an item is, decided over HTTP: a marker that was copied makes nothing ours."""
 
-from pathlib import Path
-
 import pytest
 from github_world import NIGHT, as_app, client, comment, issue, outbox_of, pull, reopen
-from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
@@ -12,7 +9,6 @@ from nightwatch_core.adapters.github.ownership import Ours, account
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.database import LedgerOutbox, published
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import OwnItem, Proposal, Receipt
 
 LABELLED = ["nightwatch", "confidence-high"]
 
@@ -20,7 +16,7 @@ LABELLED = ["nightwatch", "confidence-high"]
 class Installation:
     """One of ours: a sign-in and a state folder, which may be lost or taken along."""
 
-    def __init__(self, server: GitHub, state: Path, *former: str, app: bool = False) -> None:
+    def __init__(self, server, state, *former, app=False):
         self.clock, self.ledger = MemoryClock(), state / "nightwatch.db"
         signed = GitHubClient(
             as_app(), server.url, repository="acme/shop", pause=self.clock.pass_by
@@ -28,24 +24,22 @@ class Installation:
         self.client = signed if app else client(server, self.clock)
         self.ours = Ours(self.client, lambda: published(self.ledger), former)
 
-    def publish(self, proposal: Proposal) -> Receipt:
+    def publish(self, proposal):
         outbox = outbox_of(self.client, self.clock, ours=self.ours)
         return LedgerOutbox(outbox, self.ledger, NIGHT, self.clock).publish(proposal)
 
-    def tracker(self) -> GitHubTracker:
+    def tracker(self):
         return GitHubTracker(self.client, "acme/shop", self.ours)
 
-    def own(self) -> tuple[OwnItem, ...]:
+    def own(self):
         return self.tracker().own_items()
 
 
-def numbers(items: tuple[OwnItem, ...]) -> list[int]:
+def numbers(items):
     return [one.number for one in items]
 
 
-def test_a_copied_marker_makes_nothing_ours_whatever_its_labels_and_state(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_a_copied_marker_makes_nothing_ours_whatever_its_labels_and_state(server, tmp_path):
     ours = Installation(server, tmp_path)
     ours.publish(issue())
     closed = {"state": "closed", "state_reason": "not_planned"}
@@ -59,9 +53,7 @@ def test_a_copied_marker_makes_nothing_ours_whatever_its_labels_and_state(
 
 
 @pytest.mark.parametrize("proposal", [comment(2), reopen(2)])
-def test_somebody_elses_issue_is_neither_spoken_on_nor_reopened(
-    server: GitHub, tmp_path: Path, proposal: Proposal
-) -> None:
+def test_somebody_elses_issue_is_neither_spoken_on_nor_reopened(server, tmp_path, proposal):
     ours = Installation(server, tmp_path)
     ours.publish(issue())
     server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve", state="closed")
@@ -72,9 +64,7 @@ def test_somebody_elses_issue_is_neither_spoken_on_nor_reopened(
     assert (len(server.writes()), server.items[2]["state"]) == (before, "closed")
 
 
-def test_somebody_elses_comment_with_our_marker_says_nothing_was_said(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_somebody_elses_comment_with_our_marker_says_nothing_was_said(server, tmp_path):
     ours = Installation(server, tmp_path)
     ours.publish(issue())
     server.add_comment(1, comment(1).body, by="eve", association="NONE")
@@ -84,9 +74,7 @@ def test_somebody_elses_comment_with_our_marker_says_nothing_was_said(
     assert ours.own()[0].words == ()
 
 
-def test_a_pull_request_that_somebody_opened_from_our_branch_is_not_adopted(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_a_pull_request_that_somebody_opened_from_our_branch_is_not_adopted(server, tmp_path):
     ours, draft = Installation(server, tmp_path), pull(server)
     sides = {"head": draft.branch, "head_sha": "0" * 40, "base": "main", "base_sha": "0" * 40}
     server.add_item("Mine", draft.body, labels=["nightwatch"], by="eve", **sides)
@@ -95,7 +83,7 @@ def test_a_pull_request_that_somebody_opened_from_our_branch_is_not_adopted(
     assert len(server.pulls()) == 1
 
 
-def test_a_token_that_became_an_app_finds_what_it_made(server: GitHub, tmp_path: Path) -> None:
+def test_a_token_that_became_an_app_finds_what_it_made(server, tmp_path):
     before = Installation(server, tmp_path)
     before.publish(issue())
     before.publish(pull(server))
@@ -108,9 +96,7 @@ def test_a_token_that_became_an_app_finds_what_it_made(server: GitHub, tmp_path:
     assert server.comments[0]["by"] == "nightwatch[bot]"
 
 
-def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(server, tmp_path):
     Installation(server, tmp_path).publish(issue())
     server.account = server.items[1]["by"] = "nightwatch-of-acme"  # GitHub renames everywhere
     assert numbers(Installation(server, tmp_path).own()) == [1]
@@ -122,9 +108,7 @@ def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(
     assert later.publish(issue()).status == "already there"
 
 
-def test_with_the_state_lost_and_another_account_nothing_is_published_twice(
-    server: GitHub, tmp_path: Path
-) -> None:
+def test_with_the_state_lost_and_another_account_nothing_is_published_twice(server, tmp_path):
     Installation(server, tmp_path / "lost").publish(issue())
     server.account = "newcomer"
     with pytest.raises(GiveUp, match=r"@the-token made it.*NIGHTWATCH_FORMER_ACCOUNTS"):
@@ -137,7 +121,7 @@ def test_with_the_state_lost_and_another_account_nothing_is_published_twice(
     assert named.publish(issue()).status == "already there"
 
 
-def test_who_publishes_is_asked_of_every_kind_of_sign_in(server: GitHub) -> None:
+def test_who_publishes_is_asked_of_every_kind_of_sign_in(server):
     app = GitHubClient(as_app(), server.url, repository="acme/shop", read_only=True)
     assert (account(client(server)), account(app)) == ("the-token", "nightwatch[bot]")
 

@@ -1,40 +1,38 @@
 """Drafts without a branch, over HTTP: the issue carries the patch, whose fate is followed."""
 
 import re
-from pathlib import Path
 
 import pytest
 from deliveries import STEPPED
 from git_repositories import git
 from github_world import FIXED, NIGHT, client, issue, outbox_of, pull, tracker
-from services.github import GitHub
 from services.github_people import move_base
 
-from nightwatch_core.models.proposals import DraftPull, FileChange, OwnItem
+from nightwatch_core.models.proposals import FileChange, OwnItem
 from nightwatch_core.text.markers import read_patch_marker
 
 PATCH = {"as_patch": True, "issue": 1, "branch": "", "fix": "f1:0a"}
 MESSAGE = "Count an empty basket as 0\n\nNightWatch patch pull-key-1\n"
 
 
-def patch_of(server: GitHub, *changes: FileChange, **more: object) -> DraftPull:
+def patch_of(server, *changes, **more):
     return pull(server, *changes, **(PATCH | {"commit_message": MESSAGE} | more))
 
 
 @pytest.fixture
-def carried(server: GitHub) -> GitHub:
+def carried(server):
     """A GitHub with an issue of ours that carries a patch."""
     outbox_of(client(server)).publish(issue())
     assert outbox_of(client(server)).publish(patch_of(server)).status == "done"
     return server
 
 
-def only_patch(server: GitHub) -> OwnItem:
+def only_patch(server):
     (item,) = (one for one in tracker(server).own_items() if one.kind == "pull")
     return item
 
 
-def test_nothing_is_pushed_and_the_issue_carries_the_patch(server: GitHub) -> None:
+def test_nothing_is_pushed_and_the_issue_carries_the_patch(server):
     out, heads = outbox_of(client(server)), server.git.refs()
     out.publish(issue())
     receipt = out.publish(patch_of(server))
@@ -50,7 +48,7 @@ def test_nothing_is_pushed_and_the_issue_carries_the_patch(server: GitHub) -> No
     }
 
 
-def test_it_is_carried_once_also_where_the_answer_was_lost(server: GitHub) -> None:
+def test_it_is_carried_once_also_where_the_answer_was_lost(server):
     out = outbox_of(client(server))
     out.publish(issue())
     server.fail("POST", "/comments$", how="cut", stored=True)
@@ -59,7 +57,7 @@ def test_it_is_carried_once_also_where_the_answer_was_lost(server: GitHub) -> No
     assert len(server.comments) == 1
 
 
-def test_it_is_a_draft_with_the_number_of_its_issue(carried: GitHub) -> None:
+def test_it_is_a_draft_with_the_number_of_its_issue(carried):
     assert only_patch(carried) == OwnItem(
         **{"kind": "pull", "number": 1, "fingerprint": "v1:aa", "also": ("v1:issue-key-1",)},
         **{"key": "pull-key-1", "title": issue().title, "night": NIGHT, "as_patch": True},
@@ -68,7 +66,7 @@ def test_it_is_a_draft_with_the_number_of_its_issue(carried: GitHub) -> None:
     )
 
 
-def test_who_applied_it_is_seen_in_the_bases_history(carried: GitHub) -> None:
+def test_who_applied_it_is_seen_in_the_bases_history(carried):
     move_base(carried, {"other.rb": "1\n"})
     assert only_patch(carried).state == "open"
     folder = carried.git.folder
@@ -81,7 +79,7 @@ def test_who_applied_it_is_seen_in_the_bases_history(carried: GitHub) -> None:
     assert applied.merged_at is not None
 
 
-def test_an_issue_closed_as_not_planned_turns_it_down(carried: GitHub) -> None:
+def test_an_issue_closed_as_not_planned_turns_it_down(carried):
     closed = {"state": "closed", "closed_at": "2026-11-22T05:00:00Z"}
     carried.items[1] |= {**closed, "state_reason": "completed"}
     assert only_patch(carried).state == "open"  # nobody said a word about the patch
@@ -89,19 +87,19 @@ def test_an_issue_closed_as_not_planned_turns_it_down(carried: GitHub) -> None:
     assert only_patch(carried).state == "closed"
 
 
-def test_a_patch_in_somebody_elses_comment_is_none(carried: GitHub) -> None:
+def test_a_patch_in_somebody_elses_comment_is_none(carried):
     text = carried.comments[0]["body"]
     carried.add_comment(1, text.replace("pull-key-1", "other-key"), by="eve", association="NONE")
     assert only_patch(carried).key == "pull-key-1"
 
 
-def test_a_base_that_is_gone_leaves_it_open(carried: GitHub) -> None:
+def test_a_base_that_is_gone_leaves_it_open(carried):
     body = carried.comments[0]["body"]
     carried.comments[0]["body"] = body.replace("base=main", "base=gone/away")
     assert only_patch(carried).state == "open"
 
 
-def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server: GitHub) -> None:
+def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server):
     out, draft = outbox_of(client(server)), patch_of(server)
     assert "no issue 1" in out.publish(draft).reason
     assert "no issue to carry" in out.publish(draft.model_copy(update={"issue": None})).reason
@@ -110,7 +108,7 @@ def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server: GitHub)
     assert "base moved" in out.publish(draft).reason
 
 
-def test_one_that_is_too_long_for_a_comment_is_refused(server: GitHub) -> None:
+def test_one_that_is_too_long_for_a_comment_is_refused(server):
     out = outbox_of(client(server))
     out.publish(issue())
     long = FileChange(path="app/total.rb", text=FIXED + "# a line of many\n" * 5_000)
@@ -118,7 +116,7 @@ def test_one_that_is_too_long_for_a_comment_is_refused(server: GitHub) -> None:
     assert server.comments == []
 
 
-def test_a_patch_in_steps_is_a_series_of_mails(server: GitHub, tmp_path: Path) -> None:
+def test_a_patch_in_steps_is_a_series_of_mails(server, tmp_path):
     out = outbox_of(client(server))
     out.publish(issue())
     assert out.publish(patch_of(server, **STEPPED)).status == "done"

@@ -1,23 +1,22 @@
 import pytest
 from github_world import as_app, client, outbox_of
-from services.github import GitHub
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.connection import Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 
-def probe(server: GitHub, *, pulls: bool = True) -> str:
+def probe(server, *, pulls=True):
     said = outbox_of(client(server), pulls=pulls).probe()
     assert {one.method for one in server.requests} == {"GET"}
     return said
 
 
-def app_probe(server: GitHub) -> str:
+def app_probe(server):
     return outbox_of(GitHubClient(as_app(), server.url, repository=server.repository)).probe()
 
 
-def test_a_fine_grained_tokens_permissions_are_not_guessed(server: GitHub) -> None:
+def test_a_fine_grained_tokens_permissions_are_not_guessed(server):
     said = probe(server)
     assert said.startswith("acme/shop: can be read, and the token's owner may push")
     assert "Issues, Contents and Pull requests cannot be told without writing" in said
@@ -25,7 +24,7 @@ def test_a_fine_grained_tokens_permissions_are_not_guessed(server: GitHub) -> No
 
 
 @pytest.mark.parametrize("name", ["issues", "contents", "pull_requests"])
-def test_what_cannot_even_be_read_is_missing_for_sure(server: GitHub, name: str) -> None:
+def test_what_cannot_even_be_read_is_missing_for_sure(server, name):
     server.permissions = {k: v for k, v in server.permissions.items() if k != name}
     if name != "contents":  # either of the two lets one list issues
         server.permissions.pop("issues", None)
@@ -34,7 +33,7 @@ def test_what_cannot_even_be_read_is_missing_for_sure(server: GitHub, name: str)
         probe(server)
 
 
-def test_an_apps_permissions_are_known(server: GitHub) -> None:
+def test_an_apps_permissions_are_known(server):
     assert app_probe(server) == (
         "acme/shop: issues, branches and pull requests can be written (as a GitHub App)"
     )
@@ -46,7 +45,7 @@ def test_an_apps_permissions_are_known(server: GitHub) -> None:
         app_probe(server)
 
 
-def test_a_classic_tokens_scopes_are_known(server: GitHub) -> None:
+def test_a_classic_tokens_scopes_are_known(server):
     server.scopes = "gist, repo"
     assert probe(server) == (
         "acme/shop: issues, branches and pull requests can be written (scope repo)"
@@ -63,24 +62,24 @@ def test_a_classic_tokens_scopes_are_known(server: GitHub) -> None:
 
 @pytest.mark.parametrize("scopes", [None, "repo"])
 @pytest.mark.parametrize("role", ["pull", "triage"])
-def test_an_owner_who_may_not_push_is_told(server: GitHub, scopes: str | None, role: str) -> None:
+def test_an_owner_who_may_not_push_is_told(server, scopes, role):
     server.scopes, server.role = scopes, role
     with pytest.raises(Forbidden, match="give that account the role Write"):
         probe(server)
 
 
-def test_the_token_of_a_workflow_is_told_apart(server: GitHub) -> None:
+def test_the_token_of_a_workflow_is_told_apart(server):
     server.token, server.role = "ghs_workflow", "pull"
     assert "token of an App or of GitHub Actions" in probe(server)
 
 
-def test_a_public_repository_is_warned_of(server: GitHub) -> None:
+def test_a_public_repository_is_warned_of(server):
     assert "Warning" not in probe(server)
     server.is_public = True
     assert "is public, everybody will read production errors" in probe(server)
 
 
-def test_a_repository_that_takes_nothing_is_told(server: GitHub) -> None:
+def test_a_repository_that_takes_nothing_is_told(server):
     server.has_pulls = False
     assert "can be read" in probe(server, pulls=False)
     with pytest.raises(GiveUp, match="pull requests are switched off.*PUBLISH to issues"):
@@ -93,6 +92,6 @@ def test_a_repository_that_takes_nothing_is_told(server: GitHub) -> None:
         probe(server)
 
 
-def test_a_repository_that_is_not_there_is_told(server: GitHub) -> None:
+def test_a_repository_that_is_not_there_is_told(server):
     with pytest.raises(GiveUp, match="check GITHUB_REPO"):
         outbox_of(client(server), repository="acme/gone").probe()

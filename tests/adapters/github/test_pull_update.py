@@ -3,22 +3,21 @@
 import pytest
 from git_repositories import git
 from github_world import NIGHT, comment, outbox, pull
-from services.github import GitHub
 
-from nightwatch_core.models.proposals import FileChange, PullUpdate, Receipt
+from nightwatch_core.models.proposals import FileChange, PullUpdate
 from nightwatch_core.text.markers import marker
 
 ANOTHER = "def total\n  nil.to_i\nend\n"
 
 
 @pytest.fixture
-def drafted(server: GitHub) -> Receipt:
+def drafted(server):
     return outbox(server).publish(
         pull(server, FileChange(path="app/total.rb", text="def total\n  0\nend\n"))
     )
 
 
-def update(drafted: Receipt, **more: object) -> PullUpdate:
+def update(drafted, **more):
     fields = {
         "key": "update-key-1",
         "fingerprint": "v1:aa",
@@ -33,13 +32,11 @@ def update(drafted: Receipt, **more: object) -> PullUpdate:
     return PullUpdate.model_validate(fields | more)
 
 
-def tip(server: GitHub) -> str:
+def tip(server):
     return git(server.git.folder, "rev-parse", "nightwatch/0123456789ab")
 
 
-def test_a_commit_is_put_on_ours_and_a_word_says_what_it_is(
-    server: GitHub, drafted: Receipt
-) -> None:
+def test_a_commit_is_put_on_ours_and_a_word_says_what_it_is(server, drafted):
     assert drafted.sha == tip(server)
     receipt = outbox(server).publish(update(drafted))
     assert (receipt.status, receipt.number, receipt.sha) == ("done", 1, tip(server))
@@ -50,7 +47,7 @@ def test_a_commit_is_put_on_ours_and_a_word_says_what_it_is(
     assert [one["body"].split("\n")[2] for one in server.comments] == ["Another attempt."]
 
 
-def test_publishing_it_twice_is_once(server: GitHub, drafted: Receipt) -> None:
+def test_publishing_it_twice_is_once(server, drafted):
     first = outbox(server).publish(update(drafted))
     again = outbox(server).publish(update(drafted))
     assert (again.status, again.sha) == ("already there", first.sha)
@@ -58,9 +55,7 @@ def test_publishing_it_twice_is_once(server: GitHub, drafted: Receipt) -> None:
 
 
 @pytest.mark.parametrize("lost", ["/git/refs/heads", "/issues/1/comments"])
-def test_what_was_done_though_the_answer_was_lost_is_found(
-    server: GitHub, drafted: Receipt, lost: str
-) -> None:
+def test_what_was_done_though_the_answer_was_lost_is_found(server, drafted, lost):
     method = "PATCH" if "refs" in lost else "POST"
     server.fail(method, lost, stored=True)
     receipt = outbox(server).publish(update(drafted))
@@ -68,7 +63,7 @@ def test_what_was_done_though_the_answer_was_lost_is_found(
     assert len(server.comments) == 1
 
 
-def push(server: GitHub, parent: str) -> str:
+def push(server, parent):
     root = server.git.run("rev-parse", f"{parent}^{{tree}}")
     blob = server.git.run("hash-object", "-w", "--stdin", stdin=b"x\n")
     entry = {"path": "theirs.rb", "mode": "100644", "type": "blob", "sha": blob}
@@ -77,9 +72,7 @@ def push(server: GitHub, parent: str) -> str:
     return sha
 
 
-def test_a_branch_that_somebody_else_has_pushed_to_is_left_alone(
-    server: GitHub, drafted: Receipt
-) -> None:
+def test_a_branch_that_somebody_else_has_pushed_to_is_left_alone(server, drafted):
     theirs = push(server, drafted.sha)
     receipt = outbox(server).publish(update(drafted))
     assert receipt.status == "refused"
@@ -88,7 +81,7 @@ def test_a_branch_that_somebody_else_has_pushed_to_is_left_alone(
     assert not server.comments
 
 
-def test_who_pushes_at_the_same_moment_wins(server: GitHub, drafted: Receipt) -> None:
+def test_who_pushes_at_the_same_moment_wins(server, drafted):
     server.before("PATCH", "/git/refs", lambda: push(server, drafted.sha))
     receipt = outbox(server).publish(update(drafted))
     assert receipt.status == "refused"
@@ -106,16 +99,14 @@ def test_who_pushes_at_the_same_moment_wins(server: GitHub, drafted: Receipt) ->
         ({"body": "no marker"}, "marker"),
     ],
 )
-def test_what_is_no_change_of_ours_is_refused(
-    server: GitHub, drafted: Receipt, more: dict[str, object], why: str
-) -> None:
+def test_what_is_no_change_of_ours_is_refused(server, drafted, more, why):
     before = server.git.refs()
     receipt = outbox(server).publish(update(drafted, **more))
     assert (receipt.status, why in receipt.reason) == ("refused", True)
     assert server.git.refs() == before
 
 
-def test_a_word_may_bring_a_label(server: GitHub, drafted: Receipt) -> None:
+def test_a_word_may_bring_a_label(server, drafted):
     word = comment(1).model_copy(update={"on": "pull", "label": "ci-failed"})
     for _ in range(2):
         outbox(server).publish(word)

@@ -1,14 +1,11 @@
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from github_world import as_app, issue, outbox_of
 from pydantic import SecretStr
-from services.github import GitHub
 from services.github_app import pem
 from twins.reading import MemoryClock
 
@@ -22,17 +19,17 @@ WHOLE = {"metadata": "read", "contents": "write", "issues": "write", "pull_reque
 MINT = "POST /app/installations/678/access_tokens"
 
 
-def client(server: GitHub, **more: object) -> GitHubClient:
+def client(server, **more):
     sign_in = as_app(**{k: str(more.pop(k)) for k in ("app_id", "installation_id") if k in more})
     fields = {"repository": server.repository, "pause": MemoryClock().pass_by, **more}
-    return GitHubClient(sign_in, server.url, **fields)  # type: ignore[arg-type]
+    return GitHubClient(sign_in, server.url, **fields)
 
 
-def described(client: GitHubClient) -> str:
+def described(client):
     return Repository.of(client, "acme/shop").describe().full_name
 
 
-def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server: GitHub) -> None:
+def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server):
     asking = client(server)
     assert [described(asking) for _ in range(3)] == ["acme/shop"] * 3
     assert server.calls() == ["GET /installation", MINT, "GET ", "GET ", "GET "]
@@ -42,12 +39,12 @@ def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server: 
     assert asking.app.permissions() == WHOLE
 
 
-def test_an_installation_may_be_named(server: GitHub) -> None:
+def test_an_installation_may_be_named(server):
     assert described(client(server, installation_id="678")) == "acme/shop"
     assert server.calls()[0] == "GET /app/installations/678"
 
 
-def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
+def test_who_only_reads_holds_a_token_that_cannot_write(server):
     reading = client(server, read_only=True)
     where = Repository.of(reading, "acme/shop")
     with pytest.raises(GiveUp, match="reading only"):
@@ -59,7 +56,7 @@ def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
     assert [call for call in server.writes() if call != MINT] == ["POST /graphql"]
 
 
-def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> None:
+def test_permissions_that_were_not_granted_are_not_asked_for(server):
     server.app.permissions = {"metadata": "read", "issues": "write"}
     asking = client(server)
     described(asking)
@@ -69,7 +66,7 @@ def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> 
         where.ask("git/ref/heads/main")
 
 
-def test_many_threads_ask_for_one_token(server: GitHub) -> None:
+def test_many_threads_ask_for_one_token(server):
     asking = client(server)
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(lambda _: described(asking), range(16))) == {"acme/shop"}
@@ -80,7 +77,7 @@ def test_many_threads_ask_for_one_token(server: GitHub) -> None:
     assert len(server.app.minted) == 2
 
 
-def test_a_token_is_renewed_before_it_ends(server: GitHub) -> None:
+def test_a_token_is_renewed_before_it_ends(server):
     server.app.life = 0
     asking = client(server)
     assert asking.token() != asking.token()
@@ -89,7 +86,7 @@ def test_a_token_is_renewed_before_it_ends(server: GitHub) -> None:
     assert len(server.app.minted) == 3
 
 
-def test_a_write_that_met_an_ended_token_is_done_once(server: GitHub) -> None:
+def test_a_write_that_met_an_ended_token_is_done_once(server):
     out = outbox_of(client(server))
     assert out.publish(issue("first")).status == "done"
     server.app.expire()
@@ -98,7 +95,7 @@ def test_a_write_that_met_an_ended_token_is_done_once(server: GitHub) -> None:
     assert len(server.app.minted) == 2
 
 
-def test_a_lost_answer_is_asked_for_again(server: GitHub) -> None:
+def test_a_lost_answer_is_asked_for_again(server):
     server.fail("GET", "/installation$", status=502)
     server.fail("POST", "/access_tokens$", how="cut", stored=True)
     assert described(client(server)) == "acme/shop"
@@ -107,7 +104,7 @@ def test_a_lost_answer_is_asked_for_again(server: GitHub) -> None:
         described(client(server))
 
 
-def spoilt(server: GitHub, **more: object) -> str:
+def spoilt(server, **more):
     with pytest.raises(StopTheNight) as error:
         described(client(server, **more))
     assert "BEGIN" not in str(error.value)
@@ -115,7 +112,7 @@ def spoilt(server: GitHub, **more: object) -> str:
     return str(error.value)
 
 
-def test_what_is_wrong_with_an_app_is_told_apart(server: GitHub) -> None:
+def test_what_is_wrong_with_an_app_is_told_apart(server):
     assert "GITHUB_APP_ID" in spoilt(server, app_id="999")
     assert "GITHUB_APP_INSTALLATION_ID" in spoilt(server, installation_id="9")
     assert "may not use acme/other" in spoilt(
@@ -131,7 +128,7 @@ def test_what_is_wrong_with_an_app_is_told_apart(server: GitHub) -> None:
         described(client(server))
 
 
-def test_another_apps_key_and_a_wrong_clock_are_refused(server: GitHub) -> None:
+def test_another_apps_key_and_a_wrong_clock_are_refused(server):
     other = GitHubSignIn(app_id="12345", private_key=SecretStr(pem("another")))
     with pytest.raises(StopTheNight, match="could not be decoded.*GITHUB_APP_PRIVATE_KEY"):
         GitHubClient(other, server.url, repository="acme/shop").token()
@@ -139,7 +136,7 @@ def test_another_apps_key_and_a_wrong_clock_are_refused(server: GitHub) -> None:
     assert "this machine's clock" in spoilt(server)
 
 
-def test_a_clone_is_fetched_with_the_token_of_the_moment(server: GitHub, tmp_path: Path) -> None:
+def test_a_clone_is_fetched_with_the_token_of_the_moment(server, tmp_path):
     asking = client(server)
     code = CloneHost(asking, server.repository, tmp_path / "clones")
     code.reader(code.head())
@@ -150,13 +147,13 @@ def test_a_clone_is_fetched_with_the_token_of_the_moment(server: GitHub, tmp_pat
     assert not [path for path in files if b"ghs_minted" in path.read_bytes()]
 
 
-def loaded(text: str) -> RSAPrivateKey:
+def loaded(text):
     key = serialization.load_pem_private_key(text.encode(), password=None)
     assert isinstance(key, RSAPrivateKey)
     return key
 
 
-SPELLINGS: dict[str, Callable[[str], str]] = {
+SPELLINGS = {
     "as it is": lambda text: text,
     "line ends in two characters": lambda text: text.replace("\n", "\\n"),
     "line ends of Windows in four": lambda text: text.replace("\n", "\\r\\n"),
@@ -166,12 +163,12 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("how", list(SPELLINGS))
-def test_keys_survive_the_ways_they_are_given(how: str) -> None:
+def test_keys_survive_the_ways_they_are_given(how):
     key = loaded(checked_key(SPELLINGS[how](pem())))
     assert key.private_numbers() == loaded(pem()).private_numbers()
 
 
-SPOILT: dict[str, tuple[Callable[[], str], str]] = {
+SPOILT = {
     "nothing": (lambda: "x", "no PEM text"),
     "the public key": (lambda: pem().replace("PRIVATE", "PUBLIC"), "cannot be read"),
     "without its end": (lambda: pem()[:400], "no PEM text"),
@@ -179,7 +176,7 @@ SPOILT: dict[str, tuple[Callable[[], str], str]] = {
 
 
 @pytest.mark.parametrize("how", list(SPOILT))
-def test_what_is_no_key_stops_the_night(how: str) -> None:
+def test_what_is_no_key_stops_the_night(how):
     given, said = SPOILT[how]
     with pytest.raises(StopTheNight, match=said):
         checked_key(given())
@@ -200,13 +197,13 @@ HALVES = (
 
 
 @pytest.mark.parametrize("number", range(len(HALVES)))
-def test_half_a_sign_in_says_what_is_missing(number: int) -> None:
+def test_half_a_sign_in_says_what_is_missing(number):
     given, said = HALVES[number]
     with pytest.raises(StopTheNight, match=said):
         GitHubSignIn.model_validate(given).as_app()
 
 
-def test_a_sign_in_shows_no_secret_and_prefers_the_app() -> None:
+def test_a_sign_in_shows_no_secret_and_prefers_the_app():
     both = GitHubSignIn(token=SecretStr("ghp_t"), app_id="1", private_key=SecretStr(pem()))
     assert both.as_app()
     assert "ghp_t" not in repr(both)

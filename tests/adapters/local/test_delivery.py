@@ -6,23 +6,23 @@ from deliveries import HISTORY, ISSUE, delivery, outbox, pull, set_state
 from git_repositories import git, repository
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Comment, OwnItem, Proposal, Reopen
+from nightwatch_core.models.proposals import Comment, OwnItem, Reopen
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import marker
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
+def shop(tmp_path):
     return repository(tmp_path / "shop", *HISTORY)
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def still(tmp_path_factory):
     """A repository for tests in which nothing may change."""
     return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY)
 
 
-def test_an_issue_becomes_a_file_that_says_everything(shop: Path) -> None:
+def test_an_issue_becomes_a_file_that_says_everything(shop):
     receipt = delivery(shop).publish(ISSUE)
     name = "issue-0001-nomethoderror-total-of-nil.md"
     meta, body = frontmatter.read(outbox(shop)[name])
@@ -44,7 +44,7 @@ def test_an_issue_becomes_a_file_that_says_everything(shop: Path) -> None:
     }
 
 
-def test_the_same_key_is_one_file_in_any_night(shop: Path) -> None:
+def test_the_same_key_is_one_file_in_any_night(shop):
     first = delivery(shop).publish(ISSUE)
     again = delivery(shop, "2026-11-22-bb").publish(ISSUE)
 
@@ -52,7 +52,7 @@ def test_the_same_key_is_one_file_in_any_night(shop: Path) -> None:
     assert len(outbox(shop)) == 1
 
 
-def test_a_file_with_broken_front_matter_still_holds_its_key(shop: Path) -> None:
+def test_a_file_with_broken_front_matter_still_holds_its_key(shop):
     path = Path(delivery(shop).publish(ISSUE).url)
     path.write_text(path.read_text().replace("state: open", "state: [open"))
 
@@ -60,7 +60,7 @@ def test_a_file_with_broken_front_matter_still_holds_its_key(shop: Path) -> None
     assert delivery(shop).own_items() == ()
 
 
-def test_numbers_grow_over_nights_and_are_never_given_twice(shop: Path) -> None:
+def test_numbers_grow_over_nights_and_are_never_given_twice(shop):
     receipts = [
         delivery(shop, f"night-{n}").publish(ISSUE.model_copy(update={"key": f"k{n}"}))
         for n in range(3)
@@ -73,7 +73,7 @@ def test_numbers_grow_over_nights_and_are_never_given_twice(shop: Path) -> None:
     assert [receipt.number for receipt in (*receipts, fourth, fifth)] == [1, 2, 3, 4, 5]
 
 
-def test_a_comment_names_its_issue(shop: Path) -> None:
+def test_a_comment_names_its_issue(shop):
     delivery(shop).publish(ISSUE)
     comment = Comment(key="c1", fingerprint="v1:aa", number=1, body="Again.")
     first, again = delivery(shop, "next").publish(comment), delivery(shop).publish(comment)
@@ -85,7 +85,7 @@ def test_a_comment_names_its_issue(shop: Path) -> None:
     assert [item.number for item in delivery(shop).own_items()] == [1]
 
 
-def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop: Path) -> None:
+def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop):
     body = f"{marker('v1:aa', 'k1', 'night')}\n\nWhy.\n"
     receipt = delivery(shop).publish(ISSUE.model_copy(update={"body": body}))
     joins = Comment(key="c1", fingerprint="v1:bb", also=("v1:cc",), number=1, body="This, too.")
@@ -98,7 +98,7 @@ def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop: Path) ->
     assert "<!-- also v1:bb v1:cc -->" in kept
 
 
-def test_reopening_opens_the_file_and_says_why(shop: Path) -> None:
+def test_reopening_opens_the_file_and_says_why(shop):
     receipt = delivery(shop).publish(ISSUE)
     set_state(receipt, state="closed", state_reason="completed", closed_at="2026-11-20")
     reopen = Reopen(key="r1", fingerprint="v1:aa", number=1, body="It came back.")
@@ -122,7 +122,7 @@ def test_reopening_opens_the_file_and_says_why(shop: Path) -> None:
         ISSUE.model_copy(update={"key": " "}),
     ],
 )
-def test_what_has_no_issue_or_key_is_refused(still: Path, proposal: Proposal) -> None:
+def test_what_has_no_issue_or_key_is_refused(still, proposal):
     receipt = delivery(still).publish(proposal)
 
     assert receipt.status == "refused"
@@ -130,7 +130,7 @@ def test_what_has_no_issue_or_key_is_refused(still: Path, proposal: Proposal) ->
     assert outbox(still) == {}
 
 
-def test_a_person_closes_and_comments_in_the_file(shop: Path) -> None:
+def test_a_person_closes_and_comments_in_the_file(shop):
     receipt = delivery(shop).publish(ISSUE)
     said = ["We want nil here.", "Really."]
     set_state(
@@ -150,7 +150,7 @@ def test_a_person_closes_and_comments_in_the_file(shop: Path) -> None:
     "text", ["", "no front matter", "---\nkind: issue\n", "---\na: &a [*a]\n---\n",
              "---\n" + "[" * 50_000, "---\nfingerprint: []\n---\n"],
 )  # fmt: skip
-def test_unreadable_files_are_skipped(shop: Path, text: str) -> None:
+def test_unreadable_files_are_skipped(shop, text):
     receipt = delivery(shop).publish(ISSUE)
     folder = Path(receipt.url).parent
     (folder / "issue-0009-x.md").write_text(text)
@@ -165,14 +165,14 @@ def test_unreadable_files_are_skipped(shop: Path, text: str) -> None:
     assert delivery(shop).publish(ISSUE).status == "already there"
 
 
-def test_a_state_folder_that_cannot_be_written_gives_up(shop: Path) -> None:
+def test_a_state_folder_that_cannot_be_written_gives_up(shop):
     (shop.parent / "nights").write_text("a file where the folder should be")
 
     with pytest.raises(GiveUp, match="cannot write to"):
         delivery(shop).publish(ISSUE)
 
 
-def test_a_copy_that_somebody_made_of_an_issue_is_none_of_ours(shop: Path) -> None:
+def test_a_copy_that_somebody_made_of_an_issue_is_none_of_ours(shop):
     mine = Path(delivery(shop).publish(ISSUE).url)
     text = mine.read_text().replace("state: open", "state: closed")
     mine.with_name("issue-0007-copied.md").write_text(text)
@@ -181,7 +181,7 @@ def test_a_copy_that_somebody_made_of_an_issue_is_none_of_ours(shop: Path) -> No
     assert [(item.number, item.state) for item in items] == [(1, "open")]
 
 
-def test_a_patch_has_no_branch_and_is_merged_once_somebody_applied_it(shop: Path) -> None:
+def test_a_patch_has_no_branch_and_is_merged_once_somebody_applied_it(shop):
     refs = git(shop, "for-each-ref", "refs/heads", "refs/remotes")
     draft = pull(shop, as_patch=True, branch="", fix="f1:0a")
     receipt = delivery(shop).publish(draft)

@@ -2,7 +2,6 @@
 
 import shlex
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from deliveries import FIXED, HISTORY, NOW, delivery, pull, set_state
@@ -11,7 +10,6 @@ from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.models.proposals import OwnItem, Receipt
 
 DRAFT = "nightwatch/0123456789ab"
 FILE = "app/total.rb"
@@ -19,27 +17,27 @@ OTHER = "def total\n  1\nend\n"
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
+def shop(tmp_path):
     return repository(tmp_path / "shop", *HISTORY)
 
 
 @pytest.fixture
-def receipt(shop: Path) -> Receipt:
+def receipt(shop):
     return delivery(shop).publish(pull(shop))
 
 
-def item(shop: Path) -> OwnItem:
+def item(shop):
     (one,) = delivery(shop).own_items()
     return one
 
 
-def write(shop: Path, path: str, text: str = "x\n") -> None:
+def write(shop, path, text="x\n"):
     (shop / path).parent.mkdir(exist_ok=True)
     (shop / path).write_text(text)
     git(shop, "add", path)
 
 
-def do(shop: Path, steps: str) -> None:
+def do(shop, steps):
     """Each step is an edit of our file, `put` and a new file that is committed, or git's words."""
     for word, *more in (shlex.split(step) for step in steps.split("; ")):
         if word in EDITS:
@@ -78,7 +76,7 @@ WITH_EDITS = {
 
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize("deed", AS_PROPOSED)
-def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: str) -> None:
+def test_a_draft_that_was_merged_as_proposed(shop, deed):
     do(shop, AS_PROPOSED[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", False)
     do(shop, "put much_later.rb")
@@ -89,7 +87,7 @@ def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: str) -> None:
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize("deed", WITH_EDITS)
 @pytest.mark.slow
-def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: str) -> None:
+def test_a_draft_that_was_edited_before_it_was_merged(shop, deed):
     do(shop, WITH_EDITS[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", True)
     do(shop, "put much_later.rb")
@@ -107,7 +105,7 @@ def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: str) -> 
         (MOVED_UP, False),
     ],
 )
-def test_when_the_base_got_it(shop: Path, steps: str, known: bool) -> None:
+def test_when_the_base_got_it(shop, steps, known):
     assert item(shop).merged_at is None
     do(shop, steps)
     at = datetime.fromtimestamp(int(git(shop, "log", "-1", "--format=%ct", "main")), UTC)
@@ -116,20 +114,20 @@ def test_when_the_base_got_it(shop: Path, steps: str, known: bool) -> None:
 
 
 @pytest.mark.usefixtures("receipt")
-def test_a_branch_put_back_to_its_base_is_no_merge(shop: Path) -> None:
+def test_a_branch_put_back_to_its_base_is_no_merge(shop):
     git(shop, "branch", "--force", DRAFT, "main")
     assert (item(shop).state, item(shop).edited) == ("open", False)
 
 
 @pytest.mark.parametrize("broken", ["", "x", "f" * 40, "--output=x", "HEAD"])
-def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broken: str) -> None:
+def test_a_commit_that_is_none_tells_nothing(shop, receipt, broken):
     do(shop, MERGED)
     set_state(receipt, commit=broken, branch="")
     assert item(shop).state == "closed"
     assert FIXED in (shop / FILE).read_text()
 
 
-def test_a_draft_of_another_application_is_left_out(shop: Path, tmp_path: Path) -> None:
+def test_a_draft_of_another_application_is_left_out(shop, tmp_path):
     delivery(shop).publish(pull(shop))
     clinic = repository(tmp_path / "clinic" / "app", Change("Begin", {FILE: "# clinic\n"}))
     other = LocalDelivery(tmp_path / "nights", "tonight", Checkout(clinic), MemoryClock(NOW))

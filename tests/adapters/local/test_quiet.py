@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from core.report_fixture import empty
 
@@ -14,7 +12,7 @@ def test_a_quiet_outbox_publishes_nothing_and_says_so():
     assert (receipt.status, receipt.number, receipt.title) == ("held back", None, "T")
 
 
-def test_the_news_is_where_the_page_is(tmp_path: Path):
+def test_the_news_is_where_the_page_is(tmp_path):
     page = tmp_path / "report.html"
     page.write_text("")
     night = empty().night.model_copy(update={"folder": str(tmp_path)})
@@ -22,7 +20,7 @@ def test_the_news_is_where_the_page_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize("folder", ["", "nowhere"])
-def test_there_is_no_news_without_a_page(tmp_path: Path, folder: str):
+def test_there_is_no_news_without_a_page(tmp_path, folder):
     unkept = empty().night.model_copy(update={"folder": folder and str(tmp_path / folder)})
     with pytest.raises(GiveUp, match="has not been written"):
         quiet.LocalNotifier().publish(empty(night=unkept))

@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ NAME = "CLAUDE.md"
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     folder = tmp_path / "shop"
     (folder / ".git").mkdir(parents=True)
     (folder / "app").mkdir()

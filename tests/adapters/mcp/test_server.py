@@ -4,10 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
-from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -62,15 +59,13 @@ HOSTILE = Lesson(
     first_detected=DAY,
 )
 
-Ask = Callable[[Client], Awaitable[Any]]
-
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path):
     return furnished(tmp_path)
 
 
-def furnished(tmp_path: Path) -> Path:
+def furnished(tmp_path):
     knowledge = KnowledgeFiles(tmp_path / "knowledge")
     for lesson in (CART, PAY, HOSTILE):
         knowledge.write(lesson)
@@ -85,7 +80,7 @@ def furnished(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment(home: Path) -> dict[str, str]:
+def environment(home):
     return {
         "NIGHTWATCH_HOME": str(home),
         "NIGHTWATCH_STATE": str(home / "state"),
@@ -94,12 +89,12 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def asked(home: Path, ask: Ask) -> Any:
+def asked(home, ask):
     server = StdioServerParameters(
         command=sys.executable, args=["-c", SERVE], env=environment(home), cwd=home
     )
 
-    async def run() -> Any:
+    async def run():
         with anyio.fail_after(60):
             async with Client(server) as client:
                 return await ask(client)
@@ -107,12 +102,12 @@ def asked(home: Path, ask: Ask) -> Any:
     return anyio.run(run)
 
 
-def text_of(result: Any) -> str:
+def text_of(result):
     (content,) = result.content
     return content.text
 
 
-def data_of(result: Any) -> Any:
+def data_of(result):
     """What the fence of an answer holds, as YAML."""
     assert not result.is_error, text_of(result)
     notice, _, block = text_of(result).partition("\n\n")
@@ -124,7 +119,7 @@ def data_of(result: Any) -> Any:
     return yaml.safe_load("\n".join(rows[1:-1]))
 
 
-def files_below(folder: Path) -> dict[str, bytes]:
+def files_below(folder):
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -148,13 +143,13 @@ BAD = (
 
 
 @pytest.fixture(scope="module")
-def talk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def talk(tmp_path_factory):
     """One session of everything that only reads: starting a process takes seconds."""
     home = furnished(tmp_path_factory.mktemp("memory"))
     before = files_below(home)
 
     async def ask(client):
-        said: dict[str, Any] = {"tools": (await client.list_tools()).tools}
+        said = {"tools": (await client.list_tools()).tools}
         for name, (tool, arguments) in CALLS.items():
             said[name] = await client.call_tool(tool, arguments)
         said["bad"] = [await complaint(client, tool, given) for tool, given, _ in BAD]

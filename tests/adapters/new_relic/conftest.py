@@ -1,11 +1,9 @@
-from collections.abc import Iterator
-
 import pytest
 from services.nerdgraph import NerdGraphService
 
 
 @pytest.fixture
-def service() -> Iterator[NerdGraphService]:
+def service():
     """A NerdGraph of its own for each test."""
     with NerdGraphService() as started:
         yield started

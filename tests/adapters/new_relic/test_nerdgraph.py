@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +25,7 @@ QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
 
 
 def client(service, **given):
-    values: dict[str, Any] = {"times": QUICK, "deadline": 5.0, "pause": lambda _: None, **given}
+    values = {"times": QUICK, "deadline": 5.0, "pause": lambda _: None, **given}
     return NerdGraph(values.pop("key", KEY), service.url, **values)
 
 
@@ -75,7 +74,7 @@ def test_every_document_fits_the_public_schema():
 
 
 PING = QUERIES["ping"]
-KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] = (
+KINDS = (
     ("errors", {"code": "BAD_API_KEY", "name": "error_code"}, BadKey, StopTheNight),
     ("errors", {"code": "ACCESS_DENIED"}, Denied, StopTheNight),
     ("errors", {"code": "TOO_MANY_REQUESTS"}, Throttled, TryLater),
@@ -125,7 +124,7 @@ def test_an_answer_that_drips_ends_at_the_deadline(service):
     [("0", 1.0), ("60", 60.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0), ("soon", 1.0)],
 )
 def test_it_waits_as_told_within_reason(service, retry_after, waited):
-    waits: list[float] = []
+    waits = []
     service.fail("429", retry_after=retry_after)
     asked = client(service, pause=waits.append)
     assert asked.ask(PING).at("actor", "user", "id") == 7
@@ -142,7 +141,7 @@ def test_it_waits_as_told_within_reason(service, retry_after, waited):
     ],
 )
 def test_it_does_not_wait_for_long(service, retry_after, told):
-    waits: list[float] = []
+    waits = []
     service.fail("429", retry_after=retry_after)
     with pytest.raises(Throttled, match=f"fewer requests, and to wait {told}"):
         client(service, pause=waits.append).ask(PING)

@@ -26,7 +26,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=30).m
 
 
 @given(HOSTILE, st.integers(20, 200))
-def test_no_text_leaves_its_place(text: str, limit: int) -> None:
+def test_no_text_leaves_its_place(text, limit):
     for make in (slack_text.mrkdwn, slack_text.prose, slack_text.code, slack_text.fenced):
         made = make(text, limit)
         assert slack_text.size(made) <= limit
@@ -42,7 +42,7 @@ def test_no_text_leaves_its_place(text: str, limit: int) -> None:
 
 
 @given(HOSTILE)
-def test_a_link_has_one_address_and_it_is_ours(text: str) -> None:
+def test_a_link_has_one_address_and_it_is_ours(text):
     made = slack_text.link(text, "https://git.example/1?a=b&c=d")
     assert re.fullmatch(r"<https://git\.example/1\?a=b&amp;c=d\|[^<>|`]+>", made)
     assert "<" not in slack_text.link("#1", f"javascript:{text}")
@@ -59,18 +59,18 @@ def test_a_link_has_one_address_and_it_is_ours(text: str) -> None:
         ("@everyone @Here @dana", "@ everyone @ Here @dana"),
     ],
 )
-def test_prose_shows_what_was_written(text: str, shown: str) -> None:
+def test_prose_shows_what_was_written(text, shown):
     assert slack_text.mrkdwn(text) == shown
 
 
-def test_a_cut_pair_of_backticks_formats_nothing() -> None:
+def test_a_cut_pair_of_backticks_formats_nothing():
     assert slack_text.mrkdwn("see `abcdefghijk` now", 10) == "see…"
 
 
-def test_long_prose_says_that_it_goes_on() -> None:
+def test_long_prose_says_that_it_goes_on():
     assert slack_text.prose("first line\n" * 50, 40) == "first line\nfirst line\nfirst line\nfirst…"
 
 
-def test_code_shows_what_is_hidden() -> None:
+def test_code_shows_what_is_hidden():
     assert slack_text.code("a\u202eb") == "`a\\u202eb`"
     assert slack_text.fenced("if a\u200b:\n") == "```\nif a\\u200b:\n```"

@@ -1,8 +1,6 @@
 """The morning as Slack messages."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from core.report_fixture import (
@@ -23,7 +21,6 @@ from services.slack_rules import refused_blocks
 
 from nightwatch_core.adapters.slack.messages import MESSAGE, PLAIN, Message, messages, size, weight
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.report import RunReport
 
 NIGHTS = {
     "complete": complete(),
@@ -39,7 +36,7 @@ PIECES += ("https://evil.example", "\ud800", "\x00", "|", "*", "@here", "<" * 30
 ANY = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40).map("".join)
 
 
-def strings(value: object) -> Iterator[str]:
+def strings(value):
     if isinstance(value, dict):
         for each in value.values():
             yield from strings(each)
@@ -50,11 +47,11 @@ def strings(value: object) -> Iterator[str]:
         yield value
 
 
-def text(*told: Message) -> str:
+def text(*told):
     return "\n".join(each for message in told for each in strings(message.blocks))
 
 
-def assert_sound(report: RunReport) -> None:
+def assert_sound(report):
     ours = {each.url for each in (*report.receipts, *report.outcomes)}
     for message in messages(report):
         assert refused_blocks(list(message.blocks)) == []
@@ -71,7 +68,7 @@ def assert_sound(report: RunReport) -> None:
             assert "://" not in re.sub(r"<[^|>]*\|", "", outside)
 
 
-def mrkdwn(block: Any) -> str:
+def mrkdwn(block):
     texts = [block.get("text"), *block.get("elements", ())]
     found = [each for each in texts if each and each["type"] == "mrkdwn"]
     assert all(each["verbatim"] for each in found)
@@ -79,18 +76,18 @@ def mrkdwn(block: Any) -> str:
 
 
 @pytest.mark.parametrize("night", NIGHTS)
-def test_no_night_gives_slack_a_reason_to_refuse(night: str) -> None:
+def test_no_night_gives_slack_a_reason_to_refuse(night):
     assert_sound(NIGHTS[night])
 
 
 @settings(max_examples=60, deadline=None)
 @given(ANY, st.sampled_from((1, 1, 400)))
 @pytest.mark.slow
-def test_no_text_anywhere_pings_links_or_is_refused(text: str, times: int) -> None:
+def test_no_text_anywhere_pings_links_or_is_refused(text, times):
     assert_sound(hostile(text * times))
 
 
-def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up() -> None:
+def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up():
     parts = [message.part for message in messages(complete())]
     errors = [f"error v1:{number:016x}" for number in range(1, 5)]
     assert parts == ["parent", *errors, "follow-up"]
@@ -111,7 +108,7 @@ def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up() -> None:
         (empty(), "🟢 NightWatch 2026-11-20-3fa9c1", "A calm night"),
     ],
 )
-def test_what_went_wrong_is_at_the_top(report: RunReport, title: str, second: str) -> None:
+def test_what_went_wrong_is_at_the_top(report, title, second):
     parent = messages(report)[0]
     head, below = parent.blocks[:2]
     assert list(strings(head))[2] == title
@@ -119,11 +116,11 @@ def test_what_went_wrong_is_at_the_top(report: RunReport, title: str, second: st
     assert parent.text.startswith(title)
 
 
-def test_the_follow_up_leaves_out_what_was_left_undone_on_purpose() -> None:
+def test_the_follow_up_leaves_out_what_was_left_undone_on_purpose():
     assert "low confidence and no fix" not in text(messages(degraded())[-1])
 
 
-def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut() -> None:
+def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut():
     wordy = complete().outcomes[0].model_copy(update={"title": "t" * 500, "words": ("w" * 900,)})
     items = tuple(wordy.model_copy(update={"number": n}) for n in range(20, 60))
     night = remembered(outcomes=items)
@@ -136,7 +133,7 @@ def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut() -> Non
     assert became.splitlines()[-1].endswith("more: see report.json")
 
 
-def test_a_huge_night_shows_what_fits_and_says_what_is_missing() -> None:
+def test_a_huge_night_shows_what_fits_and_says_what_is_missing():
     told = messages(huge())
     assert len(told) == 1 + 20 + 1
     (table,) = (block for block in told[0].blocks if block["type"] == "table")
@@ -147,7 +144,7 @@ def test_a_huge_night_shows_what_fits_and_says_what_is_missing() -> None:
     assert weight(told[0].blocks) <= MESSAGE
 
 
-def test_a_table_of_long_rows_takes_what_the_rest_leaves() -> None:
+def test_a_table_of_long_rows_takes_what_the_rest_leaves():
     long = group(1, error_class="E" * 120, transaction="t" * 160)
     cases = (analysis(1, case=Case(leader=long), root_cause="c" * 300),) * 50
     parent = messages(complete(analyses=cases, status="degraded", degraded=("w" * 500,) * 9))[0]
@@ -155,6 +152,6 @@ def test_a_table_of_long_rows_takes_what_the_rest_leaves() -> None:
     assert MESSAGE - 500 < weight(parent.blocks) <= MESSAGE
 
 
-def test_a_row_without_anything_has_no_empty_cell() -> None:
+def test_a_row_without_anything_has_no_empty_cell():
     bare = analysis(1, case=Case(leader=group(1, error_class="", transaction="")), root_cause="")
     assert refused_blocks(list(messages(complete(analyses=(bare,)))[0].blocks)) == []

@@ -1,7 +1,6 @@
 """Batches in files: whole, private, named where they cannot be read, and never lost."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ FIRST = ItemResult(
 )  # fmt: skip
 
 
-def _batch(digest: str = "ab" * 16, hour: int = 2, **fields: object) -> Batch:
+def _batch(digest="ab" * 16, hour=2, **fields):
     prices = (TokenPrice(input=1, output=5, cache_read=0.1, cache_write=1.25, cache_write_1h=2),)
     return Batch.model_validate(
         {
@@ -37,7 +36,7 @@ def _batch(digest: str = "ab" * 16, hour: int = 2, **fields: object) -> Batch:
     )
 
 
-def test_a_batch_comes_back_whole_and_is_nobody_elses(tmp_path: Path) -> None:
+def test_a_batch_comes_back_whole_and_is_nobody_elses(tmp_path):
     store = BatchFiles(tmp_path / "state")
     store.keep(_batch())
     store.keep(_batch(id="msgbatch_1", collected_by="2026-11-22"))
@@ -51,7 +50,7 @@ def test_a_batch_comes_back_whole_and_is_nobody_elses(tmp_path: Path) -> None:
     assert store.complaints() == ()
 
 
-def test_an_intent_is_forgotten_a_batch_is_not(tmp_path: Path) -> None:
+def test_an_intent_is_forgotten_a_batch_is_not(tmp_path):
     store = BatchFiles(tmp_path)
     store.keep(_batch(id="msgbatch_1"))
     store.drop(_batch())  # somebody wrote its id meanwhile
@@ -62,7 +61,7 @@ def test_an_intent_is_forgotten_a_batch_is_not(tmp_path: Path) -> None:
     assert [one.id for one in store.batches()] == ["msgbatch_1"]
 
 
-def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path: Path) -> None:
+def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path):
     store, later = BatchFiles(tmp_path), datetime(2027, 3, 21, tzinfo=UTC)
     store.keep(_batch("aa" * 8, id="msgbatch_1", collected_by="2026-11-22"))
     store.keep(_batch("bb" * 8, id="msgbatch_2"))
@@ -73,7 +72,7 @@ def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("raw", [b"", b'{"id":"msgb', b"[" * 100_000, b"[1]", b"null", b"\xff\xfe"])
-def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, raw: bytes) -> None:
+def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path, raw):
     store = BatchFiles(tmp_path)
     store.keep(_batch("aa" * 8))
     broken = tmp_path / "batches" / f"{'bb' * 8}.json"
@@ -85,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, raw: byte
     assert len(store.batches()) == 1
 
 
-def test_a_copy_of_a_batch_is_not_a_second_one(tmp_path: Path) -> None:
+def test_a_copy_of_a_batch_is_not_a_second_one(tmp_path):
     store = BatchFiles(tmp_path)
     store.keep(_batch("aa" * 8))
     file = next((tmp_path / "batches").iterdir())
@@ -94,7 +93,7 @@ def test_a_copy_of_a_batch_is_not_a_second_one(tmp_path: Path) -> None:
     assert "under another name" in store.complaints()[0]
 
 
-def test_one_process_submits_at_a_time(tmp_path: Path) -> None:
+def test_one_process_submits_at_a_time(tmp_path):
     store, other = BatchFiles(tmp_path), BatchFiles(tmp_path, patience=0)
     with store.alone(), pytest.raises(TryLater, match="another process"), other.alone():
         pass

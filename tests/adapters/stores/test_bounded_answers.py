@@ -3,11 +3,9 @@
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -24,22 +22,22 @@ _MIB = 1024 * 1024
 
 
 class _Clock:
-    def now(self) -> datetime:
+    def now(self):
         return datetime(2026, 11, 23, tzinfo=UTC)
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return 0.0
 
 
 @contextmanager
-def service(status: int, headers: dict[str, str], pieces: Callable[[], Iterator[bytes]]) -> Any:
+def service(status, headers, pieces):
     """A service that answers everything with the same; yields its address and what was asked."""
-    asked: list[tuple[str, dict[str, str]]] = []
+    asked = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def answer(self) -> None:
+        def answer(self):
             self.rfile.read(int(self.headers.get("content-length") or 0))
             asked.append((self.path, dict(self.headers)))
             self.send_response(status)
@@ -51,13 +49,13 @@ def service(status: int, headers: dict[str, str], pieces: Callable[[], Iterator[
 
         do_GET = do_POST = answer  # noqa: N815 - the library's names
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
 
-        def handle_error(self, *_: object) -> None:
+        def handle_error(self, *_):
             """Who had enough has hung up."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
@@ -66,22 +64,22 @@ def service(status: int, headers: dict[str, str], pieces: Callable[[], Iterator[
         server.shutdown()
 
 
-def github(address: str) -> object:
+def github(address):
     sign_in = GitHubSignIn(token=SecretStr("github_pat_x"))
     client = GitHubClient(sign_in, address, pause=lambda _: None)
     return Repository.of(client, "acme/shop").describe()
 
 
-def new_relic(address: str) -> object:
+def new_relic(address):
     return NerdGraph("NRAK-X", f"{address}/graphql", pause=lambda _: None).ask("{a}")
 
 
-def slack(address: str) -> object:
+def slack(address):
     calls = SlackCalls(SecretStr("xoxb-x"), f"{address}/api/", _Clock(), lambda _: None, 20)
     return calls("auth.test")
 
 
-def claude(address: str) -> object:
+def claude(address):
     return Calls(SecretStr("sk-ant-x"), "claude-x", address, attempts=1).features(
         time.monotonic() + 60
     )
@@ -90,22 +88,20 @@ def claude(address: str) -> object:
 SERVICES = (github, new_relic, slack, claude)
 
 
-def endless() -> Iterator[bytes]:
+def endless():
     yield b"["
     for _ in range(64):
         yield b" " * _MIB
 
 
-def packed() -> Iterator[bytes]:
+def packed():
     packer = zlib.compressobj(9, wbits=31)
     yield packer.compress(b"[" + b" " * (40 * _MIB)) + packer.flush()
 
 
 @pytest.mark.parametrize("ask", SERVICES)
 @pytest.mark.parametrize("status", [200, 500])
-def test_an_answer_without_an_end_is_left_with_a_sentence(
-    ask: Callable[[str], object], status: int
-) -> None:
+def test_an_answer_without_an_end_is_left_with_a_sentence(ask, status):
     with service(status, {"content-type": "application/json"}, endless) as (address, asked):
         with pytest.raises((TryLater, GiveUp)):
             ask(address)
@@ -114,9 +110,7 @@ def test_an_answer_without_an_end_is_left_with_a_sentence(
 
 @pytest.mark.parametrize("ask", [github, new_relic, claude])
 @pytest.mark.parametrize("packing", ["gzip", "gzip, gzip", "br"])
-def test_what_unpacks_to_a_thousandfold_is_left_with_a_sentence(
-    ask: Callable[[str], object], packing: str
-) -> None:
+def test_what_unpacks_to_a_thousandfold_is_left_with_a_sentence(ask, packing):
     with (
         service(200, {"content-encoding": packing}, packed) as (address, _),
         pytest.raises(NightWatchError, match="large|more than|packed"),
@@ -127,9 +121,7 @@ def test_what_unpacks_to_a_thousandfold_is_left_with_a_sentence(
 @pytest.mark.parametrize("ask", SERVICES)
 @pytest.mark.parametrize("status", [200, 422])
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"id":' + b"9" * 100_000 + b"}"])
-def test_json_that_python_cannot_read_is_no_json(
-    ask: Callable[[str], object], status: int, body: bytes
-) -> None:
+def test_json_that_python_cannot_read_is_no_json(ask, status, body):
     headers = {"content-type": "application/json"}
     with (
         service(status, headers, lambda: iter([body])) as (address, _),
@@ -139,7 +131,7 @@ def test_json_that_python_cannot_read_is_no_json(
 
 
 @pytest.mark.parametrize("ask", SERVICES)
-def test_a_redirect_to_another_machine_is_not_followed(ask: Callable[[str], object]) -> None:
+def test_a_redirect_to_another_machine_is_not_followed(ask):
     """The other machine is this one by another name."""
     with service(200, {}, lambda: iter([b"[]"])) as (other, stolen):
         there = other.replace("127.0.0.1", "localhost")
@@ -150,7 +142,7 @@ def test_a_redirect_to_another_machine_is_not_followed(ask: Callable[[str], obje
         assert not stolen
 
 
-def test_a_link_to_a_next_page_elsewhere_is_not_followed() -> None:
+def test_a_link_to_a_next_page_elsewhere_is_not_followed():
     with service(200, {}, lambda: iter([b"[]"])) as (other, stolen):
         link = {"link": f'<{other.replace("127.0.0.1", "127.0.0.2")}/x>; rel="next"'}
         with service(200, link, lambda: iter([b"[{}]"])) as (address, asked):
@@ -161,6 +153,6 @@ def test_a_link_to_a_next_page_elsewhere_is_not_followed() -> None:
         assert not stolen
 
 
-def test_json_of_too_many_values_is_not_read() -> None:
+def test_json_of_too_many_values_is_not_read():
     with pytest.raises(ValueError, match="values"):
         json_of(b"[" + b"1," * (VALUES + 1) + b"1]")

@@ -14,20 +14,20 @@ DAY = 86_400
 
 
 @pytest.fixture
-def whole() -> list[str]:
+def whole():
     """The lines of a night's bundle."""
     packed = (BUNDLES / "model.bundle").read_bytes().partition(b"\n")[2]
     return lzma.decompress(packed).decode().split("\n")
 
 
-def write(folder: Path, lines: list[str], root: str = "", after: bytes = b"") -> Path:
+def write(folder, lines, root="", after=b""):
     path, name = folder / "a.bundle", root or name_of(lines[0])
     head = f"NIGHTWATCH BUNDLE 1 {name}\n".encode()
     path.write_bytes(head + lzma.compress("\n".join(lines).encode(), preset=0) + after)
     return path
 
 
-def test_every_change_is_seen(whole: list[str], tmp_path: Path):
+def test_every_change_is_seen(whole, tmp_path):
     root = name_of(whole[0])
     assert read_bundle(write(tmp_path, whole)).root == root
     for at in (0, 1, *range(2, len(whole), 9), len(whole) - 1):
@@ -39,7 +39,7 @@ def test_every_change_is_seen(whole: list[str], tmp_path: Path):
             read_bundle(write(tmp_path, lines or [""], root))
 
 
-def test_a_file_that_was_cut_or_goes_on_is_told(tmp_path: Path, whole: list[str]):
+def test_a_file_that_was_cut_or_goes_on_is_told(tmp_path, whole):
     path = write(tmp_path, whole)
     content = path.read_bytes()
     for cut in (content[:-40], content[:200], content[:60], b"", content + b"more"):
@@ -48,7 +48,7 @@ def test_a_file_that_was_cut_or_goes_on_is_told(tmp_path: Path, whole: list[str]
             read_bundle(path)
 
 
-def test_what_unpacks_to_more_than_a_night_is_not_unpacked(tmp_path: Path, monkeypatch):
+def test_what_unpacks_to_more_than_a_night_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle_files, "BUNDLE_TEXT", 1_000_000)
     path = write(tmp_path, ["a" * 20_000_000])
     assert path.stat().st_size < 10_000
@@ -61,12 +61,12 @@ def test_what_unpacks_to_more_than_a_night_is_not_unpacked(tmp_path: Path, monke
     ["[" * 100_000, "{}", "null", '"' + "x" * 50, "9" * 6_000, '{"made":"never"}'],
     ids=["deep", "empty", "null", "torn", "long number", "no moment"],
 )
-def test_what_is_no_manifest_is_a_sentence(line: str, tmp_path: Path):
+def test_what_is_no_manifest_is_a_sentence(line, tmp_path):
     with pytest.raises(GiveUp, match="cannot be read"):
         read_bundle(write(tmp_path, [line]))
 
 
-def test_a_newer_schema_is_a_clear_sentence(tmp_path: Path):
+def test_a_newer_schema_is_a_clear_sentence(tmp_path):
     path = tmp_path / "a.bundle"
     path.write_bytes(b"NIGHTWATCH BUNDLE 7 " + b"a" * 64 + b"\nwhatever comes then")
     with pytest.raises(GiveUp, match="of a newer NightWatch .its schema is 7"):
@@ -74,12 +74,12 @@ def test_a_newer_schema_is_a_clear_sentence(tmp_path: Path):
 
 
 @pytest.mark.parametrize("night", ["../../etc/passwd", "a/b", "", ".x", "a" * 200])
-def test_no_name_leaves_the_folder(night: str, tmp_path: Path):
+def test_no_name_leaves_the_folder(night, tmp_path):
     with pytest.raises(GiveUp, match="cannot name a night"):
         BundleFiles(tmp_path).path(night)
 
 
-def test_a_journal_becomes_a_bundle_that_its_owner_alone_can_read(tmp_path: Path):
+def test_a_journal_becomes_a_bundle_that_its_owner_alone_can_read(tmp_path):
     files = BundleFiles(tmp_path / "bundles")
     files.add("n1", ["R", "Pone"])
     files.add("n1", ["Ptwo"])
@@ -93,7 +93,7 @@ def test_a_journal_becomes_a_bundle_that_its_owner_alone_can_read(tmp_path: Path
     assert not journal.exists()
 
 
-def test_old_and_large_ones_go_the_oldest_first(tmp_path: Path):
+def test_old_and_large_ones_go_the_oldest_first(tmp_path):
     files = BundleFiles(tmp_path)
     for day in range(6):
         path = files.seal(f"n{day}", [f'"{day}"'], is_over=True)

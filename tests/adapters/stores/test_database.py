@@ -1,6 +1,5 @@
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ class Killed(BaseException):
     """Stands for kill -9: nothing after it runs."""
 
 
-def test_a_new_database_is_durable_and_up_to_date(tmp_path: Path) -> None:
+def test_a_new_database_is_durable_and_up_to_date(tmp_path):
     with closing(database.connect(tmp_path / "a" / "b.db")) as connection:
         pragmas = ("journal_mode", "synchronous", "user_version")
         values = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
@@ -22,7 +21,7 @@ def test_a_new_database_is_durable_and_up_to_date(tmp_path: Path) -> None:
         assert {row["name"] for row in tables} >= {"ledger", "nights"}
 
 
-def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+def test_a_newer_database_is_left_alone(tmp_path):
     path = tmp_path / "new.db"
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("PRAGMA user_version = 99")
@@ -32,11 +31,11 @@ def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
         database.connect(path)
 
 
-def test_a_transaction_that_fails_is_undone(tmp_path: Path) -> None:
+def test_a_transaction_that_fails_is_undone(tmp_path):
     path = tmp_path / "a.db"
     insert = "INSERT INTO nights (id, name, status, started) VALUES ('n', 'n', 'running', '')"
 
-    def fail(error: BaseException | None) -> None:
+    def fail(error):
         with database.transaction(path) as connection:
             connection.execute(insert)
             if error:

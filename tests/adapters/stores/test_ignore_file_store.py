@@ -3,7 +3,6 @@
 import re
 from datetime import UTC, date, datetime
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -37,18 +36,18 @@ LINES = (
 )
 
 
-def lines(indent: int = 0) -> str:
+def lines(indent=0):
     return "".join(f"{' ' * indent}{line}\n" for line in LINES)
 
 
-def file_of(tmp_path: Path, text: str | None) -> IgnoreFile:
+def file_of(tmp_path, text):
     path = tmp_path / "ignore.yml"
     if text is not None:
         path.write_bytes(text.encode())
     return IgnoreFile(path, MemoryClock(datetime(2031, 3, 10, 12, tzinfo=UTC)))
 
 
-def text_of(file: IgnoreFile) -> str:
+def text_of(file):
     return file.path.read_bytes().decode()
 
 

@@ -21,12 +21,12 @@ PATTERN = Pattern(
 )
 
 
-def known(folder: Path) -> KnowledgeFiles:
+def known(folder):
     """A fresh reader, as another process would have."""
     return KnowledgeFiles(folder)
 
 
-def tree(folder: Path) -> dict[str, bytes]:
+def tree(folder):
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(paths)}
 
@@ -108,7 +108,7 @@ BROKEN = {
 }
 
 
-def broken(folder: Path) -> None:
+def broken(folder):
     for name, content in BROKEN.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -195,7 +195,7 @@ def test_a_writer_that_was_killed_leaves_nothing_behind(tmp_path):
 
 
 def test_writers_take_turns(tmp_path):
-    def keep(number: int) -> None:
+    def keep(number):
         KnowledgeFiles(tmp_path).write(lesson(f"v1:{number:08x}"))
         KnowledgeFiles(tmp_path).rebuild_index()
 

@@ -1,7 +1,5 @@
-import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from git_repositories import Change, git, repository
@@ -12,8 +10,8 @@ from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.adapters.stores.database import LedgerOutbox
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.proposals import DraftPull, FileChange, OpenIssue, Proposal, Receipt
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.proposals import DraftPull, FileChange, OpenIssue, Receipt
 
 ISSUE = OpenIssue(key="k1", fingerprint="v1:aa", title="Total of nil", body="Why.")
 
@@ -25,29 +23,29 @@ class Killed(BaseException):
 class Clock:
     """A clock that kills the process at its nth look, from 1."""
 
-    def __init__(self, last: int = 0) -> None:
+    def __init__(self, last=0):
         self.last = last
         self.looks = 0
 
-    def now(self) -> datetime:
+    def now(self):
         self.looks += 1
         if self.looks == self.last:
             raise Killed
         return datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return 0.0
 
 
 class Outbox:
     """An outbox that does what it is told, after storing, and counts its calls."""
 
-    def __init__(self, then: BaseException | str = "") -> None:
+    def __init__(self, then=""):
         self.then = then
         self.stored = MemoryOutbox()
         self.calls = 0
 
-    def publish(self, proposal: Proposal) -> Receipt:
+    def publish(self, proposal):
         self.calls += 1
         if self.then in ("refused", "unknown"):
             told = {"key": proposal.key, "kind": proposal.kind, "reason": f"no {self.calls}"}
@@ -58,24 +56,17 @@ class Outbox:
         return receipt
 
 
-def ledger(
-    outbox: Outbox | LocalDelivery, path: Path, night: str = "n1", last: int = 0, **more: float
-) -> LedgerOutbox:
+def ledger(outbox, path, night="n1", last=0, **more):
     return LedgerOutbox(outbox, path / "state" / "nightwatch.db", night, Clock(last), **more)
 
 
-def row(path: Path, key: str = "k1") -> sqlite3.Row | None:
+def state(path):
     with closing(database.connect(path / "state" / "nightwatch.db")) as connection:
-        found = connection.execute("SELECT * FROM ledger WHERE key = ?", (key,)).fetchone()
-        return found if found is None or isinstance(found, sqlite3.Row) else None
+        found = connection.execute("SELECT state FROM ledger WHERE key = 'k1'").fetchone()
+    return found["state"] if found else ""
 
 
-def state(path: Path) -> str:
-    found = row(path)
-    return str(found["state"]) if found else ""
-
-
-def test_what_is_done_is_answered_without_asking(tmp_path: Path) -> None:
+def test_what_is_done_is_answered_without_asking(tmp_path):
     outbox = Outbox()
     first = ledger(outbox, tmp_path).publish(ISSUE)
     again = ledger(outbox, tmp_path, "n2").publish(ISSUE.model_copy(update={"body": "Other."}))
@@ -85,7 +76,7 @@ def test_what_is_done_is_answered_without_asking(tmp_path: Path) -> None:
     assert outbox.calls == 1
 
 
-def test_a_refusal_holds_for_the_same_payload_of_the_same_night(tmp_path: Path) -> None:
+def test_a_refusal_holds_for_the_same_payload_of_the_same_night(tmp_path):
     outbox = Outbox("refused")
     other = ISSUE.model_copy(update={"body": "Other."})
     reasons = [
@@ -99,9 +90,7 @@ def test_a_refusal_holds_for_the_same_payload_of_the_same_night(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("error", [TryLater("504 from the service"), GiveUp("gone")])
-def test_an_outbox_that_fails_leaves_it_unknown_and_is_asked_again(
-    tmp_path: Path, error: NightWatchError
-) -> None:
+def test_an_outbox_that_fails_leaves_it_unknown_and_is_asked_again(tmp_path, error):
     outbox = Outbox(error)
     receipt = ledger(outbox, tmp_path).publish(ISSUE)
 
@@ -111,7 +100,7 @@ def test_an_outbox_that_fails_leaves_it_unknown_and_is_asked_again(
     assert (len(outbox.stored.published), state(tmp_path)) == (1, "done")
 
 
-def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path: Path) -> None:
+def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path):
     with pytest.raises(StopTheNight, match="bad token"):
         ledger(Outbox(StopTheNight("bad token")), tmp_path).publish(ISSUE)
 
@@ -119,9 +108,7 @@ def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path:
 
 
 @pytest.mark.parametrize(("look", "left"), [(1, ""), (2, "intent"), (3, "act")])
-def test_a_kill_between_any_two_effects_publishes_once(
-    tmp_path: Path, look: int, left: str
-) -> None:
+def test_a_kill_between_any_two_effects_publishes_once(tmp_path, look, left):
     outbox = Outbox()
     with pytest.raises(Killed):
         ledger(outbox, tmp_path, last=look).publish(ISSUE)
@@ -131,7 +118,7 @@ def test_a_kill_between_any_two_effects_publishes_once(
     assert (len(outbox.stored.published), state(tmp_path)) == (1, "done")
 
 
-def test_a_kill_in_the_real_delivery_makes_one_branch_and_one_file(tmp_path: Path) -> None:
+def test_a_kill_in_the_real_delivery_makes_one_branch_and_one_file(tmp_path):
     shop = repository(tmp_path / "shop", Change("Shop", {"a.rb": "1\n"}))
     pull = DraftPull(
         key="k1", fingerprint="v1:aa", branch="nightwatch/k1", base="main", title="Two", body="",
@@ -150,26 +137,26 @@ def test_a_kill_in_the_real_delivery_makes_one_branch_and_one_file(tmp_path: Pat
     assert git(shop, "rev-list", "--count", "main..nightwatch/k1") == "1"
 
 
-def test_threads_that_publish_the_same_key_ask_once(tmp_path: Path) -> None:
+def test_threads_that_publish_the_same_key_ask_once(tmp_path):
     outbox = Outbox()
-    receipts: list[Receipt] = []
+    receipts = []
     at_once(*[lambda: receipts.append(ledger(outbox, tmp_path).publish(ISSUE))] * 6)
 
     assert outbox.calls == 1
     assert sorted(receipt.status for receipt in receipts) == ["already there"] * 5 + ["done"]
 
 
-def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
+def test_while_one_publisher_is_at_it_no_other_is(tmp_path):
     """Else a second one asks for what the first one has just asked for, and finds nothing yet."""
-    other, told = Outbox(), list[str]()
+    other, told = Outbox(), []
 
-    def meanwhile() -> None:
+    def meanwhile():
         with pytest.raises(TryLater, match="another process") as raised:
             ledger(other, tmp_path, "n2", patience=0).publish(ISSUE)
         told.append(str(raised.value))
 
     class Slow(Outbox):
-        def publish(self, proposal: Proposal) -> Receipt:
+        def publish(self, proposal):
             at_once(meanwhile)
             return super().publish(proposal)
 
@@ -177,7 +164,7 @@ def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
     assert (len(told), other.calls) == (1, 0)
 
 
-def test_nothing_is_published_without_a_ledger(tmp_path: Path) -> None:
+def test_nothing_is_published_without_a_ledger(tmp_path):
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "nightwatch.db").write_bytes(b"this is no database" * 100)
     outbox = Outbox()
@@ -187,11 +174,11 @@ def test_nothing_is_published_without_a_ledger(tmp_path: Path) -> None:
     assert outbox.calls == 0
 
 
-def test_a_ledger_lost_after_publishing_says_what_was_published(tmp_path: Path) -> None:
+def test_a_ledger_lost_after_publishing_says_what_was_published(tmp_path):
     outbox = Outbox()
 
     class Breaking:
-        def publish(self, proposal: Proposal) -> Receipt:
+        def publish(self, proposal):
             receipt = outbox.publish(proposal)
             with database.transaction(tmp_path / "state" / "nightwatch.db") as connection:
                 connection.execute("DROP TABLE ledger")

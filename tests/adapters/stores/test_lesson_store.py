@@ -24,16 +24,13 @@ def files(folder):
     return KnowledgeFiles(folder)
 
 
-def hash_of(text):
-    return sha256(text.encode()).hexdigest()[:16]
-
-
 def seeds(folder, day, message="no rate for LU", **more):
     """One of several documents about one error."""
     told = {"occurrences": day, "fix_confidence": "high", "has_fix": "false", **more}
     rows = "".join(f"{key}: {value}\n" for key, value in told.items())
+    name = sha256(message.encode()).hexdigest()[:16]
     text = (
-        f'---\nfingerprint: v1:{hash_of(message)}\nnights:\n- date: "2031-03-0{day}"\n'
+        f'---\nfingerprint: v1:{name}\nnights:\n- date: "2031-03-0{day}"\n'
         f"  night: night-{day}\n  occurrences: {day}\n  verdict: new\n"
         f'error_class: "RateMissing"\ntransaction: "bills/new"\nmessage: "{message}"\n{rows}'
         f'root_cause: "Night {day}"\nfirst_detected: "2031-03-0{day}"\nrun_id: "night-{day}"\n'
@@ -43,10 +40,6 @@ def seeds(folder, day, message="no rate for LU", **more):
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text)
     return place
-
-
-def at_hand(folder):
-    return sorted(path.name for path in (folder / "errors").iterdir())
 
 
 def archived(folder):
@@ -64,7 +57,7 @@ def test_a_document_of_any_name_is_the_lessons_own(folder, files, indexed):
         files.rebuild_index()
     for told in (lesson(ONE, root_cause="B"), lesson(ONE, root_cause="C", file=first)):
         assert KnowledgeFiles(folder).write(told) == "errors/by hand.md"
-    assert at_hand(folder) == ["by hand.md"]
+    assert [path.name for path in (folder / "errors").iterdir()] == ["by hand.md"]
 
 
 def test_notes_that_were_added_by_hand_survive_a_writer_that_never_saw_them(folder, files):

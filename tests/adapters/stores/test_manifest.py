@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from pathlib import Path
 
 from nightwatch_core.adapters.stores.traffic import Manifest, SentRequests
 from nightwatch_core.models.options import Destination
@@ -10,17 +9,17 @@ from nightwatch_core.models.options import Destination
 TO = "https://api.example/v1?page=2#part"
 
 
-def masked(text: str) -> str:
+def masked(text):
     return text.replace("hunter2", "<password-1>")
 
 
-def opened(folder: Path) -> Manifest:
+def opened(folder):
     manifest = Manifest()
     manifest.open(folder / "sent", masked)
     return manifest
 
 
-def test_what_was_sent_can_be_read_again_byte_for_byte(tmp_path: Path) -> None:
+def test_what_was_sent_can_be_read_again_byte_for_byte(tmp_path):
     manifest = opened(tmp_path)
     manifest.sent("Slack", "POST", TO, b"text=%C3%A9\xff")
     manifest.belongs_to("2026-11-20-ab")  # named only now
@@ -40,7 +39,7 @@ def test_what_was_sent_can_be_read_again_byte_for_byte(tmp_path: Path) -> None:
     )
 
 
-def test_files_of_a_draft_are_kept_masked_under_the_hash_of_what_was_sent(tmp_path: Path) -> None:
+def test_files_of_a_draft_are_kept_masked_under_the_hash_of_what_was_sent(tmp_path):
     manifest = opened(tmp_path)
     manifest.sent("GitHub", "POST", "https://api.example/git/trees", b'"password = hunter2"')
     (sent,) = SentRequests(tmp_path / "sent").of("")
@@ -49,7 +48,7 @@ def test_files_of_a_draft_are_kept_masked_under_the_hash_of_what_was_sent(tmp_pa
     assert SentRequests(tmp_path / "sent").text(sent) == b'"password = <password-1>"'
 
 
-def test_half_a_line_of_a_killed_process_costs_that_line_alone(tmp_path: Path) -> None:
+def test_half_a_line_of_a_killed_process_costs_that_line_alone(tmp_path):
     manifest = opened(tmp_path)
     manifest.sent("Claude", "POST", TO, b"one")
     (file,) = (tmp_path / "sent").glob("*.jsonl")
@@ -57,7 +56,7 @@ def test_half_a_line_of_a_killed_process_costs_that_line_alone(tmp_path: Path) -
     assert [one.bytes for one in SentRequests(tmp_path / "sent").of("")] == [3]
 
 
-def test_nobody_else_can_read_it_and_a_full_disk_stops_nothing(tmp_path: Path) -> None:
+def test_nobody_else_can_read_it_and_a_full_disk_stops_nothing(tmp_path):
     manifest, before = opened(tmp_path), os.umask(0)
     manifest.sent("Claude", "POST", TO, b"one")
     os.umask(before)
@@ -71,7 +70,7 @@ def test_nobody_else_can_read_it_and_a_full_disk_stops_nothing(tmp_path: Path) -
     assert manifest.destinations()[0].requests == 2
 
 
-def test_runs_of_one_night_are_one_list_and_other_commands_are_none_of_it(tmp_path: Path) -> None:
+def test_runs_of_one_night_are_one_list_and_other_commands_are_none_of_it(tmp_path):
     for body in (b"first", b"taken up"):
         manifest = opened(tmp_path)
         manifest.belongs_to("night")
@@ -83,7 +82,7 @@ def test_runs_of_one_night_are_one_list_and_other_commands_are_none_of_it(tmp_pa
     assert [kept.text(one) for one in kept.of("")] == [b"a check"]
 
 
-def test_it_goes_with_its_night(tmp_path: Path) -> None:
+def test_it_goes_with_its_night(tmp_path):
     (tmp_path / "nights/kept").mkdir(parents=True)
     for night in ("kept", "gone"):
         manifest = opened(tmp_path)

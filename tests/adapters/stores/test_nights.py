@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -42,28 +41,28 @@ HOLD = f"{BEGIN}\ntime.sleep(60)\n"
 class Clock:
     """A minute goes by at every look."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._now = NOW
 
-    def now(self) -> datetime:
+    def now(self):
         self._now += timedelta(minutes=1)
         return self._now
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return 0.0
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> NightStore:
+def store(tmp_path):
     return NightStore(tmp_path / "state", Clock())
 
 
-def night(id: str, resumed: bool) -> Night:
+def night(id, resumed):
     window = Window(since=NOW - timedelta(days=1), until=NOW)
     return Night(id=id, window=window, now=NOW, resumed=resumed)
 
 
-def lived(store: NightStore, report: RunReport, name: str = NAME) -> RunReport:
+def lived(store, report, name=NAME):
     """A whole night that ends with this report."""
     begun = store.begin(name, night)
     report = report.model_copy(update={"night": begun})
@@ -72,7 +71,7 @@ def lived(store: NightStore, report: RunReport, name: str = NAME) -> RunReport:
     return report
 
 
-def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[str]:
+def elsewhere(script, state, name=NAME):
     root = Path(__file__).parents[3]
     return subprocess.Popen(
         [sys.executable, "-c", script, str(state), name],
@@ -83,7 +82,7 @@ def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[st
     )
 
 
-def test_an_unfinished_night_is_taken_up_again(store: NightStore, tmp_path: Path) -> None:
+def test_an_unfinished_night_is_taken_up_again(store, tmp_path):
     store.begin(NAME, night)
     started = store.history()[0].started
     again = NightStore(tmp_path / "state", Clock()).begin(NAME, night)
@@ -91,17 +90,16 @@ def test_an_unfinished_night_is_taken_up_again(store: NightStore, tmp_path: Path
     assert [each.started for each in store.history()] == [started]
 
 
-def test_finished_nights_are_counted_up(store: NightStore) -> None:
+def test_finished_nights_are_counted_up(store):
     ids = [lived(store, empty()).night.id for _ in range(3)]
     assert ids == [NAME, f"{NAME}-2", f"{NAME}-3"]
     assert store.begin(NAME, night).id == f"{NAME}-4"
     assert [each.status for each in store.history()] == ["running", *["complete"] * 3]
 
 
-def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -> None:
+def test_one_process_at_a_time_runs_a_night(store, tmp_path):
     holder = elsewhere(HOLD, tmp_path / "state")
     try:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == f"begun {NAME} False\n"
         with pytest.raises(NotTonight, match="running in another process"):
             store.begin(NAME, night)
@@ -115,26 +113,26 @@ def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -
 LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
 
 
-def live(hours: int = 24, **kind: object) -> Callable[[str, bool], Night]:
+def live(hours=24, **kind):
     """A night of a live source whose window ends `hours` before `NOW`."""
     until = NOW - timedelta(hours=hours)
     made = LIVE.model_copy(update=kind)
 
-    def begun(id: str, resumed: bool) -> Night:
+    def begun(id, resumed):
         window = Window(since=until - timedelta(days=1), until=until)
         return Night(id=id, window=window, now=until, resumed=resumed, kind=made)
 
     return begun
 
 
-def ended(store: NightStore, hours: int, name: str, read: bool = True, **changes: object) -> None:
+def ended(store, hours, name, read=True, **changes):
     """A scheduled night that read all, unless said otherwise."""
     report_changes = {key: changes.pop(key) for key in ("status", "degraded") if key in changes}
     begun = store.begin(name, live(hours, **changes))
     store.finish(empty(night=begun, read_whole=read, **report_changes))
 
 
-def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: NightStore) -> None:
+def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store):
     assert store.watermark(LIVE.key) is None
     ended(store, 96, "first")
     assert store.watermark(LIVE.key) == NOW - timedelta(hours=96)
@@ -150,23 +148,20 @@ def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: Nigh
     assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
 
 
-def test_an_unfinished_night_keeps_its_window_for_its_own_kind_alone(store: NightStore) -> None:
+def test_an_unfinished_night_keeps_its_window_for_its_own_kind_alone(store):
     begun = store.begin("n", live(1))
     assert store.unfinished(LIVE, NOW) == begun
-    others: tuple[dict[str, object], ...] = (
+    others = (
         {"key": "newrelic|||1|till"}, {"scheduled": False}, {"dry": True}, {"since": "7d"},
     )  # fmt: skip
     for other in others:
         assert store.unfinished(LIVE.model_copy(update=other), NOW) is None
     store.begin("newer", live(0))
     found = store.unfinished(LIVE, NOW)
-    assert found is not None
     assert found.id == "newer"
 
 
-def test_what_began_too_long_ago_has_ended_or_had_no_window_is_not_taken_up(
-    store: NightStore,
-) -> None:
+def test_what_began_too_long_ago_has_ended_or_had_no_window_is_not_taken_up(store):
     store.begin("n", live(1))
     assert store.unfinished(LIVE, NOW + timedelta(minutes=2)) is None
     ended(store, 1, "n")
@@ -177,10 +172,9 @@ def test_what_began_too_long_ago_has_ended_or_had_no_window_is_not_taken_up(
     assert store.unfinished(LIVE, NOW) is None
 
 
-def test_a_failed_night_is_found_until_it_ends_well(store: NightStore) -> None:
+def test_a_failed_night_is_found_until_it_ends_well(store):
     ended(store, 1, "n", status="failed")
     found = store.unfinished(LIVE, NOW)
-    assert found is not None
     again = store.begin(found.id, live(1))
     assert (again.id, again.resumed) == ("n", True)
     ended(store, 1, "n")
@@ -188,7 +182,7 @@ def test_a_failed_night_is_found_until_it_ends_well(store: NightStore) -> None:
     assert store.watermark(LIVE.key) == NOW - timedelta(hours=1)
 
 
-def test_files_of_a_night(store: NightStore) -> None:
+def test_files_of_a_night(store):
     report = lived(store, degraded())
     folder = Path(report.night.folder)
     kept = RunReport.model_validate_json((folder / "report.json").read_text())
@@ -202,9 +196,7 @@ def test_files_of_a_night(store: NightStore) -> None:
     assert not list(folder.glob(".tmp-*"))
 
 
-def test_reports_newest_first_without_those_that_cannot_be_read(
-    store: NightStore, tmp_path: Path
-) -> None:
+def test_reports_newest_first_without_those_that_cannot_be_read(store, tmp_path):
     for name in ("b", "a", "c", "d"):
         lived(store, complete(), name)
     nights = tmp_path / "state" / "nights"
@@ -214,14 +206,14 @@ def test_reports_newest_first_without_those_that_cannot_be_read(
     assert [each.night.id for each in store.reports()] == ["c", "b"]
 
 
-def test_one_report_by_its_night(store: NightStore) -> None:
+def test_one_report_by_its_night(store):
     report = lived(store, complete())
     assert store.report(NAME) == report
     assert store.report("none") is None
     assert store.report(f"../nights/{NAME}") is None
 
 
-def test_reports_outlive_a_lost_history(store: NightStore, tmp_path: Path) -> None:
+def test_reports_outlive_a_lost_history(store, tmp_path):
     lived(store, complete())
     for file in (tmp_path / "state").glob("nightwatch.db*"):
         file.unlink()
@@ -231,14 +223,12 @@ def test_reports_outlive_a_lost_history(store: NightStore, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["", ".", "../x", "a/b", ".hidden", "a b", "a\n", "x" * 200, "ä"])
-def test_names_that_could_leave_the_folder_are_refused(store: NightStore, name: str) -> None:
+def test_names_that_could_leave_the_folder_are_refused(store, name):
     with pytest.raises(StopTheNight, match="cannot name a night"):
         store.begin(name, night)
 
 
-def test_what_a_killed_process_left_half_written_is_removed(
-    store: NightStore, tmp_path: Path
-) -> None:
+def test_what_a_killed_process_left_half_written_is_removed(store, tmp_path):
     torn = tmp_path / "state" / "nights" / NAME / ".tmp-1234"
     torn.parent.mkdir(parents=True)
     torn.write_text("half")
@@ -246,7 +236,7 @@ def test_what_a_killed_process_left_half_written_is_removed(
     assert not torn.exists()
 
 
-def test_a_full_disk_leaves_the_report_that_was_there(store: NightStore, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_report_that_was_there(store, tmp_path):
     lived(store, complete())
     script = f"""{BEGIN}
 import resource, signal

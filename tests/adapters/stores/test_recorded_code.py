@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 from git_repositories import Change, repository
@@ -26,12 +24,12 @@ class Watched:
     before: Callable[[], None] = lambda: None
     asked: list[str] = field(default_factory=list)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         found = getattr(self.reader, name)
         if name in ("commit", "paths", "list_directory"):
             return found
 
-        def answer(*arguments: Any) -> Any:
+        def answer(*arguments):
             self.asked.append(name)
             self.before()
             return found(*arguments)
@@ -46,25 +44,25 @@ class WatchedHost:
     host: Checkout
     reader_: Watched | None = None
 
-    def head(self) -> Any:
+    def head(self):
         return self.host.head()
 
-    def reader(self, commit: Any) -> Any:
+    def reader(self, commit):
         self.reader_ = self.reader_ or Watched(self.host.reader(commit))
         return self.reader_
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> WatchedHost:
+def watched(tmp_path):
     return WatchedHost(Checkout(repository(tmp_path / "shop", Change("Shop", FILES))))
 
 
-def reader(host: Any, records: MemoryRecords) -> Any:
+def reader(host, records):
     """A reader in a process of its own: nothing is in memory."""
     return recorded_host(host, records).reader(host.head())
 
 
-def everything(tree: CodeReader) -> tuple[object, ...]:
+def everything(tree):
     sha = tree.commit.sha
     return (
         tree.read_file("shop/cart.py"),
@@ -78,9 +76,7 @@ def everything(tree: CodeReader) -> tuple[object, ...]:
     )
 
 
-def test_a_later_night_reads_the_same_and_asks_the_repository_for_nothing(
-    watched: WatchedHost,
-) -> None:
+def test_a_later_night_reads_the_same_and_asks_the_repository_for_nothing(watched):
     records = MemoryRecords()
     first = everything(reader(watched, records))
     assert first == everything(watched.host.reader(watched.head()))
@@ -90,14 +86,14 @@ def test_a_later_night_reads_the_same_and_asks_the_repository_for_nothing(
     assert watched.reader_.asked == []
 
 
-def test_what_is_read_twice_comes_from_memory_the_second_time(watched: WatchedHost) -> None:
+def test_what_is_read_twice_comes_from_memory_the_second_time(watched):
     tree = reader(watched, MemoryRecords())
     for _ in range(3):
         assert tree.read_file("shop/cart.py")
     assert len(watched.reader_.asked) == 1
 
 
-def test_keys_hold_the_commit(watched: WatchedHost) -> None:
+def test_keys_hold_the_commit(watched):
     records = MemoryRecords()
     everything(reader(watched, records))
     folder = f"code/shop/{watched.head().sha}/"
@@ -107,8 +103,8 @@ def test_keys_hold_the_commit(watched: WatchedHost) -> None:
     }  # fmt: skip
 
 
-def test_an_answer_for_want_of_something_is_no_record(watched: WatchedHost) -> None:
-    def fails() -> None:
+def test_an_answer_for_want_of_something_is_no_record(watched):
+    def fails():
         try:
             with sending():
                 raise TryLater("GitHub does not answer")
@@ -127,7 +123,7 @@ def test_an_answer_for_want_of_something_is_no_record(watched: WatchedHost) -> N
 
 
 @pytest.mark.parametrize("damage", ["", "{", '"text"', "[1]", '[{"path": 1}]', "[[]]"])
-def test_a_damaged_record_is_as_good_as_none(watched: WatchedHost, damage: str) -> None:
+def test_a_damaged_record_is_as_good_as_none(watched, damage):
     records = MemoryRecords()
     hits = reader(watched, records).search("sum(")
     records.kept = dict.fromkeys(records.kept, damage)

@@ -15,7 +15,7 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 NEVER = datetime(2026, 12, 1, tzinfo=UTC)
 
 
-def _counted(service: str) -> tuple[int, int, int, int, float, bool]:
+def _counted(service):
     one = METER.calls()[service]
     return (
         *(one.requests, one.unanswered, one.refused),
@@ -63,11 +63,11 @@ def test_a_night_waits_for_a_service_only_so_long():
 class Silent:
     """A service that hangs 30 s a request, on a clock of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 0.0
         self.meter = ServiceMeter(lambda: self.now)
 
-    def asked(self, *, answers: bool = False) -> None:
+    def asked(self, *, answers=False):
         with self.meter.request("X"):
             if not answers:
                 self.now += 30

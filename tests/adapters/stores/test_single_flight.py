@@ -1,5 +1,5 @@
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -14,14 +14,14 @@ TOGETHER = 8
 class Maker:
     """Makes the upper case of a key, or fails first; where `waits`, once `release` is set."""
 
-    def __init__(self, *failures: BaseException, waits: bool = False) -> None:
+    def __init__(self, *failures, waits=False):
         self.failures = list(failures)
-        self.made: list[str] = []
+        self.made = []
         self.busy, self.release = threading.Event(), threading.Event()
         if not waits:
             self.release.set()
 
-    def __call__(self, key: str) -> str:
+    def __call__(self, key):
         self.made.append(key)
         self.busy.set()
         assert self.release.wait(60)
@@ -30,16 +30,16 @@ class Maker:
         return key.upper()
 
 
-def get(values: SingleFlight[str, str], maker: Maker, key: str = "a") -> str:
+def get(values, maker, key="a"):
     return values.get(key, lambda: maker(key))
 
 
-def get_together(values: SingleFlight[str, str], maker: Maker) -> list[Future[str]]:
+def get_together(values, maker):
     """Many threads get one value; all but one wait for the first, who is let go then."""
     with ThreadPoolExecutor(TOGETHER) as threads:
         started = threading.Barrier(TOGETHER + 1)
 
-        def get_one() -> str:
+        def get_one():
             started.wait(60)
             return get(values, maker)
 
@@ -51,7 +51,7 @@ def get_together(values: SingleFlight[str, str], maker: Maker) -> list[Future[st
     return futures
 
 
-def test_one_thread_makes_what_the_others_wait_for() -> None:
+def test_one_thread_makes_what_the_others_wait_for():
     maker = Maker(waits=True)
     futures = get_together(SingleFlight(4), maker)
     assert [one.result() for one in futures] == ["A"] * TOGETHER
@@ -61,9 +61,9 @@ def test_one_thread_makes_what_the_others_wait_for() -> None:
 @pytest.mark.parametrize(
     ("uses", "left"), [("abc", "abc"), ("abcd", "bcd"), ("abcad", "cad"), ("abcL", "abc")]
 )
-def test_the_values_used_last_are_kept(uses: str, left: str) -> None:
+def test_the_values_used_last_are_kept(uses, left):
     maker = Maker()
-    values: SingleFlight[str, str] = SingleFlight(30, lambda value: 31 if value == "L" else 10)
+    values = SingleFlight(30, lambda value: 31 if value == "L" else 10)
     for key in uses:
         get(values, maker, key)
     maker.made.clear()
@@ -75,9 +75,9 @@ def test_the_values_used_last_are_kept(uses: str, left: str) -> None:
         assert maker.made.pop() == key
 
 
-def test_who_makes_one_value_does_not_hinder_another() -> None:
+def test_who_makes_one_value_does_not_hinder_another():
     maker = Maker(waits=True)
-    values: SingleFlight[str, str] = SingleFlight(1)
+    values = SingleFlight(1)
     with ThreadPoolExecutor(2) as threads:
         slow = threads.submit(get, values, maker, "a")
         assert maker.busy.wait(60)
@@ -90,7 +90,7 @@ def test_who_makes_one_value_does_not_hinder_another() -> None:
 @pytest.mark.parametrize(
     "error", [TryLater("no"), GiveUp("no"), StopTheNight("no"), Unavailable("no", 2.0, safe=True)]
 )
-def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error: NightWatchError) -> None:
+def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error):
     maker, values = Maker(error, waits=True), SingleFlight[str, str](4)
     errors = [one.exception() for one in get_together(values, maker)]
     assert maker.made == ["a"]
@@ -102,7 +102,7 @@ def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error: NightWat
     assert get(values, maker) == "A"
 
 
-def test_what_was_made_elsewhere_is_kept() -> None:
-    values: SingleFlight[str, str] = SingleFlight(4)
+def test_what_was_made_elsewhere_is_kept():
+    values = SingleFlight(4)
     values.put("a", "A")
     assert values.kept(("a", "b")) == {"a": "A"}

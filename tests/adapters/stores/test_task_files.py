@@ -1,7 +1,5 @@
 """Task files in a folder that people write into, too."""
 
-from pathlib import Path
-
 import pytest
 
 from nightwatch_core.adapters.stores.task_files import TaskFiles
@@ -13,7 +11,7 @@ BROKEN = "---\na: [\n---\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     place = tmp_path / "apex" / "tasks"
     place.mkdir(parents=True)
     (place / "b.md").write_text("# B\n")
@@ -23,34 +21,32 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(folder: Path, tmp_path: Path) -> TaskFiles:
+def store(folder, tmp_path):
     return TaskFiles(folder, tmp_path / "state" / "tasks.lock")
 
 
-def test_tasks_are_listed_and_broken_ones_are_named(store: TaskFiles) -> None:
+def test_tasks_are_listed_and_broken_ones_are_named(store):
     assert [(task.id, task.title) for task in store.tasks()] == [("a", "A"), ("b", "B")]
     (complaint,) = store.complaints()
     assert complaint.startswith("tasks/broken.md: front matter: line ")
 
 
-def test_one_is_read_by_its_id(store: TaskFiles) -> None:
+def test_one_is_read_by_its_id(store):
     found = store.read("a")
-    assert found is not None
     assert found.file == "tasks/a.md"
     assert store.read("broken") is None
     assert store.read("../../etc/passwd") is None
     assert store.read("nul\0") is None
 
 
-def test_notes_and_promotions_are_kept(store: TaskFiles) -> None:
+def test_notes_and_promotions_are_kept(store):
     assert store.append("b", NOTES, ("a",)) == "tasks/b.md"
     assert store.mark_promoted("b", ("d1",)) == "tasks/b.md"
     found = store.read("b")
-    assert found is not None
     assert (found.notes, found.related_tasks, found.promoted) == ((NOTES,), ("a",), ("d1",))
 
 
-def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path, store: TaskFiles) -> None:
+def test_links_are_named_and_not_followed(folder, tmp_path, store):
     (tmp_path / "secret.md").write_text("# secret\n")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
     assert store.read("link") is None
@@ -60,7 +56,7 @@ def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path, store: T
     assert (tmp_path / "secret.md").read_text() == "# secret\n"
 
 
-def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, store: TaskFiles) -> None:
+def test_a_file_that_would_grow_too_large_stays_as_it_is(folder, store):
     text = "x" * (1024 * 1024 - 5)
     (folder / "b.md").write_text(text)
     with pytest.raises(GiveUp, match="longer than"):
@@ -68,7 +64,7 @@ def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, store: Ta
     assert (folder / "b.md").read_text() == text
 
 
-def test_a_task_may_have_a_directory_of_its_own(store: TaskFiles, folder: Path) -> None:
+def test_a_task_may_have_a_directory_of_its_own(store, folder):
     for place in ("a", ".git", "a/deeper"):
         (folder / place).mkdir()
         (folder / place / "plan.md").write_text("# Plan\n")
@@ -76,7 +72,6 @@ def test_a_task_may_have_a_directory_of_its_own(store: TaskFiles, folder: Path) 
     assert [task.id for task in store.tasks()] == ["a", "a/plan", "b"]
     assert store.append("a/plan", NOTES) == "tasks/a/plan.md"
     found = store.read("a/plan")
-    assert found is not None
     assert (found.title, found.notes) == ("Plan", (NOTES,))
     assert store.read("elsewhere/plan") is None
     assert store.read("a/../b") is None

@@ -9,7 +9,6 @@ from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.knowledge import Decision, Problem
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.traces.grammar import LANGUAGES
@@ -22,12 +21,12 @@ LARGEST = 6_000  # tokens of system prompt and tools: they are paid for with eve
 SMALLEST_CACHED = 512  # tokens, of the models we propose
 
 
-def text_of(name: str) -> str | None:
+def text_of(name):
     path = FOLDER / f"{name}.md"
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def ours(name: str) -> AgentSpec:
+def ours(name):
     return BUILT_IN if name == "built-in" else inherited(name, text_of)
 
 

@@ -10,13 +10,13 @@ from nightwatch_core.analysis.research import gather
 from nightwatch_core.models.code import Blame, MergedPull, Release, SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
-from nightwatch_core.models.research import LikelyFile, Preview
+from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.traces.placing import PathIndex
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 
 
-def case(*frames: Frame, transaction: str = "", message: str = "") -> Case:
+def case(*frames, transaction="", message=""):
     trace = Trace(language="ruby", links=(ExceptionLink(error_class="KeyError", frames=frames),))
     group = ErrorGroup(
         fingerprint="v1:1", source="file", error_class="KeyError", transaction=transaction,
@@ -25,50 +25,50 @@ def case(*frames: Frame, transaction: str = "", message: str = "") -> Case:
     return Case(leader=group, trace=trace)
 
 
-def frame(path: str, line: int | None, function: str = "", code: str = "") -> Frame:
+def frame(path, line, function="", code=""):
     return Frame(path=path, repo_path=path, line=line, function=function, code=code, in_app=True)
 
 
-def numbered(count: int) -> str:
+def numbered(count):
     return "".join(f"line {n}\n" for n in range(1, count + 1))
 
 
-def likely(*paths: str) -> tuple[LikelyFile, ...]:
+def likely(*paths):
     return tuple(LikelyFile(path=path, score=1, because=("why",)) for path in paths)
 
 
-def places(shown: tuple[Preview, ...]) -> list[tuple[str, str, int, int]]:
+def places(shown):
     return [(one.kind, one.path, one.start, one.end) for one in shown]
 
 
-def test_the_innermost_frame_of_a_file_is_shown() -> None:
+def test_the_innermost_frame_of_a_file_is_shown():
     one = case(frame("b.rb", 7), frame("a.rb", 250), frame("a.rb", 20))
     assert line_of_interest(one, "a.rb", numbered(300)) == 250
 
 
-def test_the_action_is_shown_where_no_frame_leads() -> None:
+def test_the_action_is_shown_where_no_frame_leads():
     text = numbered(200) + "  def update\n  end\n"
     one = case(transaction="Controller/orders/update")
     assert line_of_interest(one, "a.rb", text) == 201
     assert line_of_interest(case(transaction="Controller/orders/gone"), "a.rb", text) == 1
 
 
-def function(name: str, lines: int) -> str:
+def function(name, lines):
     return f"def {name}(x):\n" + "    x += 1\n" * (lines - 1)
 
 
-def test_a_short_file_is_shown_whole_with_the_line_that_fails() -> None:
+def test_a_short_file_is_shown_whole_with_the_line_that_fails():
     (one,) = source_previews(case(frame("a.py", 7)), likely("a.py"), {"a.py": numbered(200)}.get)
     assert (one.kind, one.start, one.end, one.because) == ("failing", 1, 200, "line 7 fails")
 
 
-def test_of_a_longer_file_the_whole_function_with_what_decorates_it() -> None:
+def test_of_a_longer_file_the_whole_function_with_what_decorates_it():
     text = numbered(200) + "\n@once\n# why\n" + function("f", 100) + numbered(50)
     (one,) = source_previews(case(frame("a.py", 290)), likely("a.py"), {"a.py": text}.get)
     assert (one.start, one.end) == (202, 303)
 
 
-def test_a_function_that_is_too_long_is_shown_around_the_line() -> None:
+def test_a_function_that_is_too_long_is_shown_around_the_line():
     text = function("f", limits.FUNCTION_LINES + 200)
     (one,) = source_previews(case(frame("a.py", 150)), likely("a.py"), {"a.py": text}.get)
     assert (one.start, one.end) == (
@@ -77,7 +77,7 @@ def test_a_function_that_is_too_long_is_shown_around_the_line() -> None:
     )
 
 
-def test_other_own_frames_come_with_their_function_or_the_lines_above_the_call() -> None:
+def test_other_own_frames_come_with_their_function_or_the_lines_above_the_call():
     texts = {
         "a.py": numbered(9),
         "b.py": numbered(300) + function("g", 20) + numbered(9),
@@ -92,7 +92,7 @@ def test_other_own_frames_come_with_their_function_or_the_lines_above_the_call()
     ]  # fmt: skip
 
 
-def test_where_it_is_raised_on_purpose_the_caller_fails_too() -> None:
+def test_where_it_is_raised_on_purpose_the_caller_fails_too():
     texts = {"checks.py": "def f(x):\n    raise TypeError(x)\n", "a.py": numbered(9)}
     one = case(frame("checks.py", 2), frame("a.py", 5))
     shown = source_previews(one, likely("checks.py"), texts.get)
@@ -101,7 +101,7 @@ def test_where_it_is_raised_on_purpose_the_caller_fails_too() -> None:
     ]  # fmt: skip
 
 
-def test_what_sets_a_member_elsewhere_in_the_file_is_shown() -> None:
+def test_what_sets_a_member_elsewhere_in_the_file_is_shown():
     text = (
         "class A:\n    def start(self):\n        self.port = listen(1)\n"
         + numbered(300)
@@ -115,11 +115,11 @@ def test_what_sets_a_member_elsewhere_in_the_file_is_shown() -> None:
     assert setter.because == "sets self.port"
 
 
-def test_two_files_are_guessed_and_unreadable_ones_passed_over() -> None:
+def test_two_files_are_guessed_and_unreadable_ones_passed_over():
     texts = {f"{n}.rb": numbered(3) for n in range(9) if n != 0} | {"1.rb": " \n"}
-    asked: list[str] = []
+    asked = []
 
-    def read(path: str) -> str | None:
+    def read(path):
         asked.append(path)
         return texts.get(path)
 
@@ -130,18 +130,18 @@ def test_two_files_are_guessed_and_unreadable_ones_passed_over() -> None:
     assert asked == [f"{n}.rb" for n in range(4)]
 
 
-def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_once() -> None:
+def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_once():
     texts = {
         "app/cart.rb": numbered(99) + "  total = net_sum(lines)\n",
         "app/sums.rb": "def net_sum(lines)\n  lines.sum\nend\n",
     }
-    asked: list[str] = []
+    asked = []
 
-    def read(path: str) -> str | None:
+    def read(path):
         asked.append(path)
         return texts.get(path)
 
-    def search(query: str, path: str, limit: int) -> tuple[SearchHit, ...]:
+    def search(query, path, limit):
         found = (
             SearchHit(path=name, line=number, text=line)
             for name, text in texts.items()
@@ -159,7 +159,7 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
     assert [preview.path for preview in without.previews] == ["app/cart.rb"]
 
 
-def test_everything_is_gathered() -> None:
+def test_everything_is_gathered():
     texts = {"app/models/order.rb": numbered(300), "app/controllers/orders_controller.rb": "x\n"}
     one = case(frame("app/models/order.rb", 250), transaction="Controller/orders/show")
     at = NOW - timedelta(hours=1)
@@ -185,7 +185,7 @@ def test_everything_is_gathered() -> None:
     assert found.leader_findings == ()
 
 
-def test_nothing_is_gathered_from_nothing() -> None:
+def test_nothing_is_gathered_from_nothing():
     bare = Case(leader=ErrorGroup(fingerprint="v1:1", source="file", error_class=""))
     found = gather(bare, PathIndex(()), {}.get)
     assert found == type(found)()

@@ -1,7 +1,6 @@
 """"""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from git_repositories import Change, repository, tag
@@ -19,29 +18,28 @@ PAID = Evidence(path="shop/pay.py", line=2, quote="return gateway.charge(card)",
 FIRST = Change("First", {"shop/cart.py": CART, "shop/pay.py": PAY})
 
 
-def analysis(line: int = 5, **more: object) -> Analysis:
+def analysis(line=5, **more):
     failing = case("AttributeError", "no price", frame("shop/cart.py", line, "total"))
     fields = {"title": "t", "root_cause": "c", "confidence": "medium", "case": failing}
     return Analysis.model_validate(fields | more)
 
 
-def stands(folder: Path, *later: Change, of: Analysis | None = None) -> Standing | None:
+def stands(folder, *later, of=None):
     """Where the lines that failed in the first commit stand after the later ones."""
     shop = Checkout(repository(folder / "shop", FIRST, *later, more=tag("v1", 0)))
     failed = shop.commit_of("v1")
-    assert failed is not None
     return base_branch_status(of or analysis(), shop.reader(failed), shop.reader(shop.head()))
 
 
-def kind(found: Standing | None) -> str:
+def kind(found):
     return found.kind if found else ""
 
 
-def test_one_commit_has_no_standing(tmp_path: Path) -> None:
+def test_one_commit_has_no_standing(tmp_path):
     assert stands(tmp_path) is None
 
 
-def test_lines_that_nobody_touched_are_live(tmp_path: Path) -> None:
+def test_lines_that_nobody_touched_are_live(tmp_path):
     found = stands(tmp_path, Change("Readme", {"README": "x\n"}))
 
     assert found == Standing(kind="live")
@@ -56,7 +54,7 @@ def test_lines_that_nobody_touched_are_live(tmp_path: Path) -> None:
         CART.replace("\n\ndef", "\n\ndef tax(lines):\n    return 0\n\n\ndef"),
     ],
 )
-def test_a_file_that_changed_around_them_has_drifted(tmp_path: Path, text: str) -> None:
+def test_a_file_that_changed_around_them_has_drifted(tmp_path, text):
     found = stands(tmp_path, Change("Tax (#4)", {"shop/cart.py": text}))
 
     assert found == Standing(
@@ -76,7 +74,7 @@ def test_a_file_that_changed_around_them_has_drifted(tmp_path: Path, text: str) 
         None,
     ],
 )
-def test_what_changed_the_failing_line_awaits_its_deploy(tmp_path: Path, text: str | None) -> None:
+def test_what_changed_the_failing_line_awaits_its_deploy(tmp_path, text):
     found = stands(
         tmp_path,
         Change("Stock (#4)", {"shop/stock.py": "1\n"}),
@@ -84,12 +82,11 @@ def test_what_changed_the_failing_line_awaits_its_deploy(tmp_path: Path, text: s
         Change("Pay (#6)", {"shop/pay.py": "x\n"}),
     )
 
-    assert found is not None
     assert (found.kind, found.pull) == ("changed", 5)
     assert found.detail == "Already changed on main by #5 of 2025-11-24, awaiting its deploy."
 
 
-def test_the_first_change_is_named_not_what_tidied_up_later(tmp_path: Path) -> None:
+def test_the_first_change_is_named_not_what_tidied_up_later(tmp_path):
     mended, tidied = (CART.replace("line.price", name) for name in ("line.cost", "line.costs"))
     found = stands(
         tmp_path,
@@ -99,11 +96,10 @@ def test_the_first_change_is_named_not_what_tidied_up_later(tmp_path: Path) -> N
         of=analysis(evidence=(PAID,)),
     )
 
-    assert found is not None
     assert (found.kind, found.pull) == ("changed", 5)
 
 
-def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path: Path) -> None:
+def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path):
     change = Change("Pay (#6)", {"shop/pay.py": "def pay(card):\n    return 1\n"})
 
     cited = stands(tmp_path / "a", change, of=analysis(evidence=(PAID,)))
@@ -113,17 +109,16 @@ def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path: Path) -> None
     assert (kind(cited), kind(uncited)) == ("changed", "live")
 
 
-def test_a_renamed_file_is_followed(tmp_path: Path) -> None:
+def test_a_renamed_file_is_followed(tmp_path):
     moved = Change("Move (#4)", {"shop/cart.py": None, "shop/basket.py": CART})
     mended = Change("Mend (#5)", {"shop/basket.py": CART.replace("line.price", "line.cost")})
 
     assert kind(stands(tmp_path / "a", moved)) == "drifted"
     found = stands(tmp_path / "b", moved, mended)
-    assert found is not None
     assert (found.kind, found.pull) == ("changed", 5)
 
 
-def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path: Path) -> None:
+def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path):
     shop = Checkout(
         repository(
             tmp_path / "shop",
@@ -139,11 +134,10 @@ def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path: Path) 
     assert kind(found) == "drifted"
 
 
-def test_a_suspect_that_came_later_is_not_named(tmp_path: Path) -> None:
+def test_a_suspect_that_came_later_is_not_named(tmp_path):
     mended = Change("Mend (#5)", {"shop/cart.py": CART.replace("line.price", "line.cost")})
     shop = Checkout(repository(tmp_path / "shop", FIRST, mended, more=tag("v1", 0)))
     first = shop.commit_of("v1")
-    assert first is not None
     then, now = shop.reader(first), shop.reader(shop.head())
     names = (now.commit.sha[:9], "#5", first.sha[:9], "0" * 40, "")
     kept = [
@@ -154,7 +148,7 @@ def test_a_suspect_that_came_later_is_not_named(tmp_path: Path) -> None:
     assert kept == ["", "", first.sha[:9], "0" * 40, ""]
 
 
-def test_without_a_failing_line_nothing_is_said(tmp_path: Path) -> None:
+def test_without_a_failing_line_nothing_is_said(tmp_path):
     change = Change("Guard", {"shop/cart.py": "x\n"})
     unplaced = analysis(case=case("KeyError", "x"))
 

@@ -15,7 +15,6 @@ from nightwatch_core.code.candidate_symbols import (
     files_testing,
 )
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import Preview
 from nightwatch_core.traces.placing import PathIndex
@@ -23,7 +22,7 @@ from nightwatch_core.traces.placing import PathIndex
 TABLES = tables_of(__file__)
 
 
-def case(*places: tuple[str, int]) -> Case:
+def case(*places):
     frames = tuple(Frame(path=path, repo_path=path, line=n, in_app=True) for path, n in places)
     leader = ErrorGroup(fingerprint="v1:0", source="file", error_class="E")
     return Case(leader=leader, trace=Trace(links=(ExceptionLink(error_class="E", frames=frames),)))
@@ -32,33 +31,31 @@ def case(*places: tuple[str, int]) -> Case:
 class Code(MemoryCode):
     """Notes what is searched for."""
 
-    def __init__(self, files: dict[str, str]) -> None:
+    def __init__(self, files):
         super().__init__(files)
-        self.searched: list[str] = []
+        self.searched = []
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
+    def search(self, query, path="", limit=50):
         self.searched.append(query)
         return super().search(query, path, limit)
 
 
-def lookup(code: Code, one: Case, searched: bool = True) -> Lookup:
+def lookup(code, one, searched=True):
     frames = tuple(frame.repo_path for frame in one.trace.in_app) if one.trace else ()
     search = code.search if searched else None
     return Lookup(PathIndex(code.files), code.read_file, search, frames)
 
 
-def found(
-    files: dict[str, str], *places: tuple[str, int], searched: bool = True
-) -> tuple[Preview, ...]:
+def found(files, *places, searched=True):
     code, one = Code(files), case(*places)
     return called_definitions(one, lookup(code, one, searched), set())
 
 
-def names(files: dict[str, str], *places: tuple[str, int]) -> list[str]:
+def names(files, *places):
     return [use.name for use in candidate_symbols(case(*places), files.get)]
 
 
-def starts(previews: tuple[Preview, ...]) -> list[tuple[str, int]]:
+def starts(previews):
     return [(one.path, one.start) for one in previews]
 
 
@@ -68,7 +65,7 @@ RUBY = {
 }
 
 
-def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
+def test_a_definition_is_shown_as_it_is_with_its_lines():
     (one,) = found(RUBY, ("app/cart.rb", 3))
     text = "def merged_fields(lines)\n  lines.map(&:net)\nend"
     assert one == Preview(
@@ -81,16 +78,14 @@ def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
     ("files", "place"),
     [*TABLES["definitions_are_found_in_several_languages"], (RUBY, ("app/merging.rb", 2))],
 )
-def test_definitions_are_found_in_several_languages(
-    files: dict[str, str], place: tuple[str, int]
-) -> None:
+def test_definitions_are_found_in_several_languages(files, place):
     failing = next(iter(files)), 3
     assert starts(found(files, failing)) == [tuple(place)]
     if files is not RUBY:  # nothing there says in which file
         assert starts(found(files, failing, searched=False)) == [tuple(place)]
 
 
-def test_what_was_shown_is_not_shown_again() -> None:
+def test_what_was_shown_is_not_shown_again():
     one = case(("app/cart.rb", 3))
     for start, end, left in ((1, 7, []), (2, 4, []), (1, 2, [3]), (4, 7, [2]), (9, 9, [2])):
         seen = {("app/merging.rb", line) for line in range(start, end + 1)}
@@ -98,14 +93,14 @@ def test_what_was_shown_is_not_shown_again() -> None:
         assert [preview.start for preview in rest] == left, (start, end)
 
 
-def test_a_name_that_many_places_define_is_left_to_the_analyst() -> None:
+def test_a_name_that_many_places_define_is_left_to_the_analyst():
     others = {f"app/{n}/merging.rb": RUBY["app/merging.rb"] for n in range(3)}
     assert found(RUBY | others, ("app/cart.rb", 3)) == ()
     two = dict(list(others.items())[:2])
     assert starts(found(RUBY | two, ("app/cart.rb", 3))) == [("app/merging.rb", 2)]
 
 
-def test_what_sets_the_failing_value_comes_first_then_the_callers() -> None:
+def test_what_sets_the_failing_value_comes_first_then_the_callers():
     files = {
         "a.py": "a = net_of(0)\nb = outer_of(1)\nx = made_by(a)\ny = other_of(b)\nfail_on(x)\n",
         "b.py": "u = before_it(4)\n\nv = called_it(u)\n",
@@ -115,7 +110,7 @@ def test_what_sets_the_failing_value_comes_first_then_the_callers() -> None:
     ]  # fmt: skip
 
 
-def test_words_of_the_language_strings_and_comments_are_no_names() -> None:
+def test_words_of_the_language_strings_and_comments_are_no_names():
     files = {"a.py": "if (x):\n    return len(y)  # quoted(1)\nprint('told(1)', super().go(2))\n"}
     assert names(files, ("a.py", 2)) == []
 
@@ -130,7 +125,7 @@ GENERIC = {
 @pytest.mark.parametrize(
     "row", ["rows = cursor.fetchall()", "url.host", "session.save()", "route.handler(1)"]
 )
-def test_names_that_everybody_has_lead_nowhere(row: str) -> None:
+def test_names_that_everybody_has_lead_nowhere(row):
     assert found({"a.py": f"def f(cursor, url):\n    {row}\n", **GENERIC}, ("a.py", 2)) == ()
 
 
@@ -142,14 +137,14 @@ def test_names_that_everybody_has_lead_nowhere(row: str) -> None:
         "from shop.client import Client\n\ndef f(rows):\n    one = Client.of(rows)\n",
     ],
 )
-def test_they_are_found_where_it_is_known_whose_they_are(head: str) -> None:
+def test_they_are_found_where_it_is_known_whose_they_are(head):
     text = f"{head}    one.save()\n"
     shown = found({"a.py": text, **GENERIC}, ("a.py", text.count("\n")))
     assert {one.path for one in shown} == {"shop/client.py"}
     assert sum("def save" in one.text for one in shown) == 1
 
 
-def test_a_module_that_is_imported_is_meant_before_a_function_of_its_own_file() -> None:
+def test_a_module_that_is_imported_is_meant_before_a_function_of_its_own_file():
     files = {
         "app/jobs.py": "from app.services import loader\n\n\ndef load_image(job):\n    pass\n\n\n"
         "def run(job):\n    image = loader.load_image(job)\n    job.save(image)\n",
@@ -158,7 +153,7 @@ def test_a_module_that_is_imported_is_meant_before_a_function_of_its_own_file() 
     assert starts(found(files, ("app/jobs.py", 10))) == [("app/services/loader.py", 1)]
 
 
-def many(count: int) -> dict[str, str]:
+def many(count):
     """A file that calls many functions, in nested calls of one line, and one that defines them."""
     call = "".join(f"step_{n}(" for n in range(count))
     body = "    x = 'abcdefgh'\n" * 30
@@ -166,7 +161,7 @@ def many(count: int) -> dict[str, str]:
     return {"a/caller.py": call, "b/steps.py": defined}
 
 
-def test_everything_is_bounded() -> None:
+def test_everything_is_bounded():
     code = Code(many(60))
     one = case(("a/caller.py", 1))
     shown = called_definitions(one, lookup(code, one), set())
@@ -178,17 +173,17 @@ def test_everything_is_bounded() -> None:
     assert len(candidate_symbols(one, code.read_file)) <= NEAR_NAMES
 
 
-def test_of_a_long_function_the_head_is_shown_and_where_it_ends() -> None:
+def test_of_a_long_function_the_head_is_shown_and_where_it_ends():
     files = {"a.py": "\n".join(("x = load(1)", "", "def load(n):", *["    a = 1"] * 51, ""))}
     (shown,) = found(files, ("a.py", 1))
     assert (shown.start, shown.end, shown.until) == (3, 19, 54)
 
 
 @pytest.mark.parametrize("trouble", [GiveUp, TryLater])
-def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
+def test_a_search_that_fails_is_the_last_one(trouble):
     code, asked = MemoryCode(many(9)), []
 
-    def search(query: str, path: str, limit: int) -> tuple[SearchHit, ...]:
+    def search(query, path, limit):
         asked.append(query)
         raise trouble("too many files")
 
@@ -212,5 +207,5 @@ TREE = (
 
 
 @pytest.mark.parametrize(("path", "expected"), TABLES["tests_are_found_by_the_words_of_names"])
-def test_tests_are_found_by_the_words_of_names(path: str, expected: tuple[str, ...]) -> None:
+def test_tests_are_found_by_the_words_of_names(path, expected):
     assert files_testing(path, TREE) == tuple(expected)

@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)
 
 
-def pull(number: int, *files: str, hours: float = 2) -> MergedPull:
+def pull(number, *files, hours=2):
     """Merged that many hours before the error was first seen."""
     return MergedPull(
         number=number,
@@ -27,7 +27,7 @@ def pull(number: int, *files: str, hours: float = 2) -> MergedPull:
     )
 
 
-def case(*files: str, first: datetime | None = FIRST, last: datetime | None = NOW) -> Case:
+def case(*files, first=FIRST, last=NOW):
     group = ErrorGroup(
         fingerprint="v1:1", source="file", error_class="E", first_seen=first, last_seen=last
     )
@@ -35,27 +35,27 @@ def case(*files: str, first: datetime | None = FIRST, last: datetime | None = NO
     return Case(leader=group, trace=Trace(links=(ExceptionLink(frames=frames),)))
 
 
-def order(found: Case, *pulls: MergedPull) -> list[int]:
+def order(found, *pulls):
     return [pull.number for pull in candidates(found, (), pulls)]
 
 
-def test_the_change_of_the_top_frame_comes_first() -> None:
+def test_the_change_of_the_top_frame_comes_first():
     pulls = (pull(1, "lib/x.rb"), pull(2, "app/b.rb"), pull(3, "app/a.rb"))
     assert order(case("app/a.rb", "app/b.rb"), *pulls) == [3, 2]
 
 
-def test_what_touches_nothing_near_is_no_suspect() -> None:
+def test_what_touches_nothing_near_is_no_suspect():
     assert order(case("app/a.rb"), pull(1, "lib/x.rb"), pull(2)) == []
     assert order(case(), pull(1, "lib/x.rb")) == []
 
 
 @pytest.mark.parametrize(("first", "last"), [(FIRST, NOW), (None, FIRST)])
-def test_merged_after_the_error_was_seen_is_out(first: datetime, last: datetime) -> None:
+def test_merged_after_the_error_was_seen_is_out(first, last):
     found = case("a.rb", first=first, last=last)
     assert order(found, pull(1, "a.rb", hours=-1), pull(2, "a.rb", hours=1)) == [2]
 
 
-def test_the_fresher_of_two_equal_changes_comes_first() -> None:
+def test_the_fresher_of_two_equal_changes_comes_first():
     month = 30 * 24
     assert order(case("a.rb"), pull(1, "a.rb", hours=month), pull(2, "a.rb")) == [2, 1]
 
@@ -63,11 +63,7 @@ def test_the_fresher_of_two_equal_changes_comes_first() -> None:
 # What messages name, at its definition.
 
 
-def case_saying(message: str, error_class: str = "E") -> Case:
-    group = ErrorGroup(fingerprint="v1:1", source="file", error_class=error_class, message=message)
-    return Case(leader=group)
-
-
 @pytest.mark.parametrize(("error_class", "message", "expected"), TABLES["names_of_messages"])
-def test_names_of_messages(error_class: str, message: str, expected: tuple[str, ...]) -> None:
-    assert names_in_message(case_saying(message, error_class)) == tuple(expected)
+def test_names_of_messages(error_class, message, expected):
+    group = ErrorGroup(fingerprint="v1:1", source="file", error_class=error_class, message=message)
+    assert names_in_message(Case(leader=group)) == tuple(expected)

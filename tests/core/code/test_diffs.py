@@ -33,7 +33,7 @@ RENAME = TABLES["rename"]
         ("a", "@@ -1,2 +1,2 @@\n-a\n context\n+b", ""),
     ],
 )
-def test_a_name_that_was_replaced_is_recognised(name: str, diff: str, new: str) -> None:
+def test_a_name_that_was_replaced_is_recognised(name, diff, new):
     assert renamed_to(name, diff) == new
 
 
@@ -63,7 +63,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "diff", "changes"), CASES)
-def test_versions_that_changed_are_listed(path: str, diff: str, changes: list[object]) -> None:
+def test_versions_that_changed_are_listed(path, diff, changes):
     assert is_manifest(path)
     told = dependency_changes(ChangedFile(path=path, diff=diff))
     assert [(one.name, one.old, one.new) for one in told] == changes

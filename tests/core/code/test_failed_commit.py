@@ -19,16 +19,16 @@ from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def commit(letter: str, day: int) -> Commit:
+def commit(letter, day):
     at = DAY + timedelta(days=day)
     return Commit(repository="shop", sha=letter * 40, branch="main", at=at, because="head of main")
 
 
-def tree(letter: str, day: int) -> MemoryCode:
+def tree(letter, day):
     return MemoryCode(at=commit(letter, day))
 
 
-def deployed(version: str, sha: str, day: int) -> Release:
+def deployed(version, sha, day):
     return Release(version=version, sha=sha, at=DAY + timedelta(days=day))
 
 
@@ -55,16 +55,14 @@ RAN = (deployed("blue", "b" * 10, 4), deployed("green", "c" * 40, 5))
         (Sighting(), "d", "head of main, neither a release nor a time is known"),
     ],
 )  # fmt: skip
-def test_the_first_way_that_knows_the_commit_says_why(
-    sighting: Sighting, sha: str, because: str
-) -> None:
+def test_the_first_way_that_knows_the_commit_says_why(sighting, sha, because):
     known = failed_commit(sighting, HOST)
 
     assert known.sha == sha * 40
     assert because in known.because
 
 
-def test_a_release_that_is_not_there_is_said_before_the_next_way_answers() -> None:
+def test_a_release_that_is_not_there_is_said_before_the_next_way_answers():
     seen = DAY + timedelta(days=4.5)
     missing = "release 7\u2028.1 is no tag or commit here".replace("\u2028", "?")
     ran = failed_commit(Sighting(release="7\u2028.1", seen=seen, deployed=RAN), HOST)
@@ -76,7 +74,7 @@ def test_a_release_that_is_not_there_is_said_before_the_next_way_answers() -> No
     assert all(one.because != missing for one in (ran, then, head))
 
 
-def test_tags_ran_where_errors_name_them_as_their_releases() -> None:
+def test_tags_ran_where_errors_name_them_as_their_releases():
     tags = (deployed("v1.2", "a" * 40, 1),)
 
     assert deployments(tags, RAN, frozenset({"1.2"})) == RAN
@@ -85,8 +83,8 @@ def test_tags_ran_where_errors_name_them_as_their_releases() -> None:
     assert deployments(tags, (), frozenset()) == ()
 
 
-def test_what_was_merged_later_cannot_have_broken_it() -> None:
-    def pull(number: int, day: float, sha: str = "") -> MergedPull:
+def test_what_was_merged_later_cannot_have_broken_it():
+    def pull(number, day, sha=""):
         at = DAY + timedelta(days=day)
         return MergedPull(number=number, title="", sha=sha or str(number) * 40, merged_at=at)
 

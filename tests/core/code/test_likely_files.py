@@ -35,12 +35,7 @@ INDEX = PathIndex(
 )
 
 
-def case(
-    transaction: str = "",
-    message: str = "",
-    error_class: str = "KeyError",
-    trace: Trace | None = None,
-) -> Case:
+def case(transaction="", message="", error_class="KeyError", trace=None):
     group = ErrorGroup(
         fingerprint="v1:1",
         source="file",
@@ -51,7 +46,7 @@ def case(
     return Case(leader=group, trace=trace)
 
 
-def paths(one: Case, limit: int = 10) -> list[str]:
+def paths(one, limit=10):
     return [file.path for file in likely_files(one, INDEX, limit)]
 
 
@@ -71,7 +66,7 @@ RUBY = Trace(
 )
 
 
-def test_frames_come_before_what_the_transaction_suggests() -> None:
+def test_frames_come_before_what_the_transaction_suggests():
     found = likely_files(case("Controller/orders/show", trace=RUBY), INDEX)
     assert [file.path for file in found] == [
         "lib/rates.rb",
@@ -84,25 +79,25 @@ def test_frames_come_before_what_the_transaction_suggests() -> None:
     assert len(reasons["app/models/order.rb"]) == 2
 
 
-def test_a_traces_language_rules_other_files_out() -> None:
+def test_a_traces_language_rules_other_files_out():
     assert "frontend/routes/orders.js" in paths(case("GET /orders"))
     assert "frontend/routes/orders.js" not in paths(case("GET /orders", trace=RUBY))
 
 
-def test_the_message_may_name_a_file_or_a_class() -> None:
+def test_the_message_may_name_a_file_or_a_class():
     (file,) = likely_files(case(message="cannot load /srv/shop/lib/rates.rb:3"), INDEX)
     assert (file.path, file.score) == ("lib/rates.rb", IN_MESSAGE)
     (file,) = likely_files(case(message="undefined method 'x' for an instance of PriceList"), INDEX)
     assert (file.path, file.score) == ("app/models/price_list.rb", NAMED_CLASS)
 
 
-def test_an_error_class_of_the_application_is_found() -> None:
+def test_an_error_class_of_the_application_is_found():
     (file,) = likely_files(case(error_class="Shop::OutOfStock"), INDEX)
     assert (file.path, file.score) == ("app/errors/shop/out_of_stock.rb", OWN_CLASS)
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
-def test_hostile_text_names_no_file_outside_the_tree(transaction: str, message: str) -> None:
+def test_hostile_text_names_no_file_outside_the_tree(transaction, message):
     assert all(path in INDEX for path in paths(case(transaction, message, message)))
 
 
@@ -133,7 +128,7 @@ EXAMPLES = TABLES["examples"]
 
 
 @pytest.mark.parametrize(("what", "transaction", "path"), EXAMPLES)
-def test_a_guess_names_the_files_of_its_framework(what: str, transaction: str, path: str) -> None:
+def test_a_guess_names_the_files_of_its_framework(what, transaction, path):
     clue = clue_of(endpoint(transaction))
     guesses = (guess for guess in RULES.guesses if guess.what == what)
     assert path in [found for guess in guesses for found in guess.paths(clue)]

@@ -60,12 +60,12 @@ LONG_AGO = LAST - timedelta(days=60)
 QUIET, LOUD = (1, 0, 2, 1, 0, 1), (30, 28, 35, 31)
 
 
-def group(**more: object) -> ErrorGroup:
+def group(**more):
     told = {"fingerprint": "v1:1", "source": "file", "error_class": "E", "last_seen": LAST, **more}
     return ErrorGroup.model_validate(told)
 
 
-def test_an_error_began_when_it_was_first_seen() -> None:
+def test_an_error_began_when_it_was_first_seen():
     first = LAST - timedelta(hours=5)
     both = Case(
         leader=group(first_seen=LAST), others=(group(fingerprint="v1:2", first_seen=first),)
@@ -75,10 +75,9 @@ def test_an_error_began_when_it_was_first_seen() -> None:
     assert onset(Case(leader=group(last_seen=None))) is None
 
 
-def test_an_old_error_began_anew_when_its_rate_rose() -> None:
+def test_an_old_error_began_anew_when_its_rate_rose():
     old = Case(leader=group(first_seen=LONG_AGO, hourly=(*QUIET, *LOUD)))
     began = onset(old)
-    assert began is not None
     assert began.at == LAST.replace(minute=0) - timedelta(hours=3)
     assert began.because == "its hourly rate rose from 0.8 to 31.0"
 
@@ -93,23 +92,21 @@ def test_an_old_error_began_anew_when_its_rate_rose() -> None:
         (2, 3, 2, 4, 6, 7, 9, 8, 9, 10, 9, 8),
     ],
 )
-def test_noise_falls_and_days_are_no_rise(hours: tuple[int, ...]) -> None:
+def test_noise_falls_and_days_are_no_rise(hours):
     assert rise_of(hours) is None
     old = Case(leader=group(first_seen=LONG_AGO, hourly=hours))
     assert onset(old) == Onset(at=LONG_AGO, because="first seen")
 
 
-def test_the_first_failing_release_is_named_or_was_running() -> None:
+def test_the_first_failing_release_is_named_or_was_running():
     one, two, three = (
         Release(version=str(n), sha=f"{n}" * 40, at=LAST - timedelta(days=10 - n))
         for n in (1, 2, 3)
     )
     began = Onset(at=LAST - timedelta(days=7, hours=12))
     named = first_failing(Case(leader=group(releases=("3",))), began, (three, one, two))
-    assert named is not None
     assert (named.before, named.release, named.because) == (two, three, "the first one failing")
     running = first_failing(Case(leader=group()), began, (three, one, two))
-    assert running is not None
     assert (running.before, running.release) == (one, two)
     assert first_failing(Case(leader=group()), began, (one,)) is None
     assert first_failing(Case(leader=group()), None, (one, two)) is None

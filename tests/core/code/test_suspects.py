@@ -16,14 +16,7 @@ from nightwatch_core.models.code import (
     Suspect,
 )
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
-from nightwatch_core.models.research import (
-    AuthorKind,
-    CodeChanges,
-    DependencyChange,
-    LineAuthor,
-    Onset,
-    Rename,
-)
+from nightwatch_core.models.research import CodeChanges, DependencyChange, LineAuthor, Onset, Rename
 
 BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
 FRAMES = (
@@ -36,21 +29,21 @@ CASE = Case(
 )
 
 
-def commit(letter: str, days: float = 1, pull: int = 0) -> LoggedCommit:
+def commit(letter, days=1, pull=0):
     """Made that many days before the error began."""
     at = BEGAN - timedelta(days=days)
     return LoggedCommit(sha=letter * 40, author="Ann", at=at, subject="Count", pull=pull)
 
 
-def wrote(one: LoggedCommit, kind: AuthorKind = "failing", line: int = 7) -> LineAuthor:
+def wrote(one, kind="failing", line=7):
     return LineAuthor(path="shop/cart.py", line=line, kind=kind, commit=one)
 
 
-def changes(*authors: LineAuthor, **more: object) -> CodeChanges:
+def changes(*authors, **more):
     return CodeChanges.model_validate({"onset": Onset(at=BEGAN), "authors": authors, **more})
 
 
-def merged(number: int, *commits: str, days: float = 1) -> MergedPull:
+def merged(number, *commits, days=1):
     return MergedPull(
         number=number,
         title="Count lines",
@@ -61,11 +54,11 @@ def merged(number: int, *commits: str, days: float = 1) -> MergedPull:
     )
 
 
-def names(known: CodeChanges, *pulls: MergedPull, releases: tuple[Release, ...] = ()) -> list[str]:
+def names(known, *pulls, releases=()):
     return [one.pull.name for one in suspects(CASE, known, pulls, releases)]
 
 
-def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its_file() -> None:
+def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its_file():
     old, other = merged(1, days=20), merged(2, days=2)
     (suspect,) = suspects(CASE, changes(wrote(commit("a"))), (old, other))
     assert suspect.pull.name == "commit aaaaaaaaaa"
@@ -76,19 +69,19 @@ def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its
     assert suspect.score == 0.95
 
 
-def test_a_commit_stands_under_the_pull_request_that_brought_it() -> None:
+def test_a_commit_stands_under_the_pull_request_that_brought_it():
     known = changes(wrote(commit("a")), wrote(commit("b", pull=9), "caller"))
     assert names(known, merged(1, "a")) == ["pull request #1", "pull request #9"]
 
 
-def test_what_came_after_or_long_before_is_no_suspect() -> None:
+def test_what_came_after_or_long_before_is_no_suspect():
     for days in (-0.1, 31, 400):
         assert names(changes(wrote(commit("a", days)))) == []
     assert names(changes(wrote(commit("a", 29)))) == ["commit aaaaaaaaaa"]
     assert names(changes(wrote(commit("a")), onset=None)) == []
 
 
-def test_the_release_that_brought_it_counts_however_long_it_took() -> None:
+def test_the_release_that_brought_it_counts_however_long_it_took():
     before, after = (
         Release(version=version, sha=version * 40, at=BEGAN - timedelta(days=days))
         for version, days in (("1", 60), ("2", 0.01))
@@ -100,7 +93,7 @@ def test_the_release_that_brought_it_counts_however_long_it_took() -> None:
     assert names(changes(wrote(commit("a", 61))), releases=(after, before)) == []
 
 
-def test_the_better_reason_comes_first_and_all_are_told() -> None:
+def test_the_better_reason_comes_first_and_all_are_told():
     known = changes(
         wrote(commit("a"), "caller", 3),
         wrote(commit("b"), "used", 5),
@@ -120,9 +113,7 @@ def test_the_better_reason_comes_first_and_all_are_told() -> None:
     ("name", "is_suspect"),
     [("Flask-SQLAlchemy", True), ("flask", False), ("model", False), ("x", False), ("", False)],
 )
-def test_another_version_counts_where_the_trace_goes_through_the_library(
-    name: str, is_suspect: bool
-) -> None:
+def test_another_version_counts_where_the_trace_goes_through_the_library(name, is_suspect):
     one = DependencyChange(name=name, old="2.5", new="3.0", path="poetry.lock", commit=commit("a"))
     told = suspects(CASE, changes(dependencies=(one,)))
     assert [suspect.because[0] for suspect in told] == (
@@ -136,9 +127,7 @@ AT = datetime(2026, 11, 20, tzinfo=UTC)
 NAMED_CASE = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
 
 
-def named_commit(
-    letter: str, subject: str = "Count", pull: int = 0, message: str = ""
-) -> CommitDiff:
+def named_commit(letter, subject="Count", pull=0, message=""):
     logged = LoggedCommit(sha=letter * 40, author="Ann", at=AT, subject=subject, pull=pull)
     return CommitDiff(commit=logged, message=message, files=(ChangedFile(path="a.py"),))
 
@@ -151,11 +140,11 @@ CODE = MemoryCode(
 )
 
 
-def pull(number: int, letter: str, commits: tuple[str, ...] = ()) -> MergedPull:
+def pull(number, letter, commits=()):
     return MergedPull(number=number, title="t", sha=letter * 40, merged_at=AT, commits=commits)
 
 
-def analysis(sha: str, *pulls: MergedPull) -> Analysis:
+def analysis(sha, *pulls):
     suspects = tuple(Suspect(pull=one, score=0.6, because=("near",)) for one in pulls)
     return Analysis(
         case=NAMED_CASE,
@@ -167,7 +156,7 @@ def analysis(sha: str, *pulls: MergedPull) -> Analysis:
     )
 
 
-def test_the_named_commit_is_looked_up() -> None:
+def test_the_named_commit_is_looked_up():
     named = named_change("It came with aaaaaaaaaa.", CODE)
     assert (named.commit, named.because) == ("a" * 40, ())
     (suspect,) = named.suspects
@@ -176,7 +165,7 @@ def test_the_named_commit_is_looked_up() -> None:
 
 
 @pytest.mark.parametrize("name", ["cccccccccc", "#13"])
-def test_a_commit_that_is_not_there_is_dropped_and_said_so(name: str) -> None:
+def test_a_commit_that_is_not_there_is_dropped_and_said_so(name):
     named = named_change(name, CODE)
     assert (named.commit, named.suspects) == ("", ())
     assert named.because == (
@@ -184,7 +173,7 @@ def test_a_commit_that_is_not_there_is_dropped_and_said_so(name: str) -> None:
     )
 
 
-def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
+def test_the_pull_that_brought_the_named_commit_is_the_only_suspect():
     near, guilty = pull(1, "e"), pull(2, "d", ("c" * 40,))
     (suspect,) = only_named(analysis("c" * 10, near), (near, guilty)).suspects
     assert (suspect.pull, suspect.because) == (
@@ -195,7 +184,7 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
     assert (own.pull, own.because) == (guilty, ("the analysis names it as what brought the fault",))
 
 
-def test_a_change_is_proved_where_it_brought_the_commit() -> None:
+def test_a_change_is_proved_where_it_brought_the_commit():
     guilty = pull(2, "d", ("c" * 40,))
     assert proved_change(analysis("c" * 40, guilty)) == "pull request #2"
     assert proved_change(analysis("c" * 40, pull(0, "c"))) == "commit cccccccccc"

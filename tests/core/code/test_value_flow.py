@@ -39,27 +39,25 @@ C_SHARP = TABLES["c_sharp"]
     ],
     ids=["python", "ruby", "typescript", "go", "php", "c#"],
 )  # fmt: skip
-def test_what_sets_the_failing_value(
-    path: str, text: str, line: int, expected: set[tuple[int, str]]
-) -> None:
+def test_what_sets_the_failing_value(path, text, line, expected):
     failing, *steps = value_flow(path, text, line)
     assert failing.line <= line <= failing.end
     assert {(step.line, step.sets) for step in steps} >= expected
 
 
-def test_a_statement_of_several_lines_is_one_and_ends_where_its_body_begins() -> None:
+def test_a_statement_of_several_lines_is_one_and_ends_where_its_body_begins():
     assert value_flow("a.py", PYTHON, 14)[0] == Step(13, 16)
     assert value_flow("a.py", PYTHON, 11)[0] == Step(11, 11)
     assert value_flow("a.py", PYTHON, 9)[0] == Step(9, 9)
 
 
-def test_a_member_that_the_message_says_is_followed_on_any_object() -> None:
+def test_a_member_that_the_message_says_is_followed_on_any_object():
     text = "def f(b):\n    new = load(b)\n    b.image = new\n    b.save(1)\n"
     assert [step.line for step in value_flow("a.py", text, 4)] == [4]
     assert [step.line for step in value_flow("a.py", text, 4, ("image",))] == [4, 3, 2]
 
 
-def test_everything_is_bounded() -> None:
+def test_everything_is_bounded():
     sets = "".join(f"    v{n} = v{n + 1}\n" for n in range(3_000))
     steps = value_flow(
         "a.py", f"def f():\n{sets}    go({', '.join(f'v{n}' for n in range(99))})\n", 3_002
@@ -71,6 +69,6 @@ def test_everything_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("row", ["(" * 50_000, "a." * 50_000, "x=" * 50_000, "{" * 50_000])
-def test_hostile_code_takes_no_time(row: str) -> None:
+def test_hostile_code_takes_no_time(row):
     for path in ("a.py", "a.js", "a.rb"):
         assert value_flow(path, f"{row}\n{row}\n", 1)

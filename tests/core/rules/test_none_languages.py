@@ -6,9 +6,6 @@ from tables import tables_of
 
 TABLES = tables_of(__file__)
 
-RUBY = "undefined method `name' for nil:NilClass"
-PHP = "Call to a member function name() on null"
-JS = "Cannot read properties of undefined (reading 'name')"
 NET = "Object reference not set to an instance of an object."
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces.grammar import LANGUAGES
 from nightwatch_core.traces.parsing import parse
 
@@ -21,7 +20,7 @@ EXAMPLES = {
 }
 
 
-def written(trace: Trace) -> str:
+def written(trace):
     rows = []
     for link in trace.links:
         rows.append(f"{link.error_class}: {link.message}".rstrip())
@@ -33,11 +32,11 @@ def written(trace: Trace) -> str:
 
 
 @pytest.mark.parametrize(("language", "title"), EXAMPLES, ids=lambda part: part)
-def test_an_example_is_read_as_written_below_it(language: str, title: str) -> None:
+def test_an_example_is_read_as_written_below_it(language, title):
     raw, expected = EXAMPLES[language, title]
     trace = parse(f"{raw}\n")
     assert (trace.language, written(trace)) == (language, expected.rstrip("\n"))
 
 
-def test_every_language_has_examples() -> None:
+def test_every_language_has_examples():
     assert {language for language, _ in EXAMPLES} == LANGUAGES.keys() - {"other"}

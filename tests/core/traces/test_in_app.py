@@ -13,7 +13,7 @@ JAVA = (
 
 
 @pytest.mark.parametrize(("path", "prefix", "expected"), TABLES["prefixes"])
-def test_prefixes(path: str, prefix: str, expected: bool):
+def test_prefixes(path, prefix, expected):
     assert belongs(Frame(path=path), (prefix,)) is expected
 
 
@@ -28,10 +28,10 @@ def test_prefixes_that_fit_nothing_are_no_prefixes():
 
 
 @pytest.mark.parametrize(("path", "language"), TABLES["libraries"])
-def test_libraries(path: str, language: str):
+def test_libraries(path, language):
     assert not is_own(Frame(path=path), language)
 
 
 @pytest.mark.parametrize("path", ["/srv/rubygems/app/a.rb", "lib/shop/vendor.rb", "gems/own/a.rb"])
-def test_folders_that_only_sound_like_libraries(path: str):
+def test_folders_that_only_sound_like_libraries(path):
     assert is_own(Frame(path=path), "ruby")

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables_of
 
-from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces.normalise import clean_lines
 from nightwatch_core.traces.parsing import parse
 
@@ -22,30 +20,29 @@ PLAIN = {
     name: text.removesuffix("\n")
     for name, _, text in (part.partition("\n") for part in TEXTS.split("########## ")[1:])
 }
-Mangle = Callable[[str], str]
 
 
-def each(change: Mangle) -> Mangle:
+def each(change):
     return lambda raw: "\n".join(map(change, raw.split("\n")))
 
 
-def as_pasted(line: str) -> str:
+def as_pasted(line):
     """One space before what was indented, a tab before what was indented further."""
     indent = len(line) - len(line.lstrip())
     return ("" if not indent else " " if indent < 4 else "\t") + line.lstrip()
 
 
-def prefixed(prefix: str) -> Mangle:
+def prefixed(prefix):
     """A logger's prefix on every line; `{n}` is a number that grows."""
 
-    def change(raw: str) -> str:
+    def change(raw):
         lines = raw.split("\n")
         return "\n".join(prefix.replace("{n}", f"{n:02}") + line for n, line in enumerate(lines))
 
     return change
 
 
-MANGLINGS: dict[str, Mangle] = {
+MANGLINGS = {
     "one space, then a tab": each(as_pasted),
     "no indentation": each(str.lstrip),
     "escaped newlines": lambda raw: raw.replace("\\", "\\\\").replace("\n", "\\n"),
@@ -85,7 +82,7 @@ MANGLINGS: dict[str, Mangle] = {
 QUOTES = str.maketrans("\u201c\u201d", '""')  # those of a message stay as they were pasted
 
 
-def read(trace: Trace) -> list[tuple[str, str, list[tuple[str, int | None, str, bool]]]]:
+def read(trace):
     return [
         (
             link.error_class,
@@ -98,19 +95,19 @@ def read(trace: Trace) -> list[tuple[str, str, list[tuple[str, int | None, str, 
 
 @pytest.mark.parametrize("how", MANGLINGS)
 @pytest.mark.parametrize("language", PLAIN)
-def test_a_mangled_trace_is_read_as_the_plain_one(language: str, how: str) -> None:
+def test_a_mangled_trace_is_read_as_the_plain_one(language, how):
     plain, mangled = parse(PLAIN[language]), parse(MANGLINGS[how](PLAIN[language]))
     assert plain.frames
     assert read(mangled) == read(plain)
 
 
 @pytest.mark.parametrize("language", PLAIN)
-def test_plain_traces_are_left_as_they_are(language: str) -> None:
+def test_plain_traces_are_left_as_they_are(language):
     assert clean_lines(PLAIN[language]) == tuple(PLAIN[language].split("\n"))
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_frames_that_were_broken_are_made_whole(width: int) -> None:
+def test_frames_that_were_broken_are_made_whole(width):
     folder = "org.shop.warehouse.inventory.reservation.internal"
     raw = "org.shop.Gone: gone\n" + "\n".join(
         f"\tat {folder}.Reservations{n}.reserveEverything(Reservations{n}.java:{n})"
@@ -123,17 +120,17 @@ def test_frames_that_were_broken_are_made_whole(width: int) -> None:
 
 
 @pytest.mark.parametrize("prose", TABLES["prose_holds_no_frames"])
-def test_prose_holds_no_frames(prose: str) -> None:
+def test_prose_holds_no_frames(prose):
     assert parse(prose).links == ()
 
 
-def test_a_trace_ends_where_it_ends() -> None:
+def test_a_trace_ends_where_it_ends():
     stripped = MANGLINGS["no indentation"](PLAIN["python without source"])
     trace = parse(f"{stripped}\nFile not found: a.py\nshop: bye\nDone: yes")
     assert read(trace) == read(parse(PLAIN["python without source"]))
 
 
-def test_source_that_looks_like_an_exception_stays_source() -> None:
+def test_source_that_looks_like_an_exception_stays_source():
     raw = 'Traceback (most recent call last):\nFile "a.py", line 3, in f\ntotal: int = g()\n'
     trace = parse(f'{raw}File "b.py", line 4, in g\nreturn rate\nNameError: rate')
     assert [frame.code for frame in trace.frames] == ["return rate", "total: int = g()"]
@@ -141,7 +138,7 @@ def test_source_that_looks_like_an_exception_stays_source() -> None:
 
 
 @given(st.sampled_from(sorted(PLAIN)), st.integers(0, 9), st.sampled_from((" ", "\t", "\xa0")))
-def test_any_indentation_before_all_lines_is_none(language: str, depth: int, space: str) -> None:
+def test_any_indentation_before_all_lines_is_none(language, depth, space):
     deeper = each(lambda line: f"{space * depth}{line}")(PLAIN[language])
     assert [one.place for one in parse(deeper).frames] == [
         one.place for one in parse(PLAIN[language]).frames

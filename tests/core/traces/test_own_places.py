@@ -9,7 +9,7 @@ INNER = frame_row("/vendor/shop/cart.rs", 7, 3, "shop::total")
 OUTER = frame_row("/srv/main.rs", 2, 0, "main")
 
 
-def test_frames_of_any_language_keep_place_and_function() -> None:
+def test_frames_of_any_language_keep_place_and_function():
     trace = parse("\n".join((HEAD, INNER, OUTER, frame_row("", 0, 0, "abort"))))
     (link,) = trace.links
     assert (trace.language, link.error_class, link.message) == ("other", "SIGSEGV", "no")
@@ -20,7 +20,7 @@ def test_frames_of_any_language_keep_place_and_function() -> None:
     ]
 
 
-def test_the_trackers_word_about_own_frames_counts_behind_prefixes_of_the_owner() -> None:
+def test_the_trackers_word_about_own_frames_counts_behind_prefixes_of_the_owner():
     raw = "\n".join((HEAD, own_row("/vendor/shop/cart.rs", 7), INNER, OUTER))
     trace, by_prefix = parse(raw), parse(raw, app_prefixes=("/srv/",))
     assert [frame.in_app for frame in trace.frames] == [True, False]

@@ -18,18 +18,18 @@ TREE = (
 )
 
 
-def shown(raw: str, language: str) -> list[str]:
+def shown(raw, language):
     """The rows that are shown."""
     return trace_text(map_frames(parse(raw, language, ()), PathIndex(TREE))).split("\n")
 
 
-def ruby(below: int) -> str:
+def ruby(below):
     gems = (GEM.format(n=n) for n in range(10, 10 + below))
     head = "NoMethodError (undefined method 'x' for nil)", "app/models/cart.rb:7:in 'total'"
     return "\n".join((*head, *gems))
 
 
-def test_the_tail_ends_one_row_below_the_last_own_frame() -> None:
+def test_the_tail_ends_one_row_below_the_last_own_frame():
     assert shown(ruby(below=30), "ruby") == [
         "NoMethodError (undefined method 'x' for nil)",
         "app/models/cart.rb:7:in 'total'  <- ours",
@@ -39,7 +39,7 @@ def test_the_tail_ends_one_row_below_the_last_own_frame() -> None:
     assert [len(shown(ruby(below), "ruby")) for below in (0, 1, 2)] == [2, 3, 4]
 
 
-def test_libraries_between_own_frames_keep_both_ends() -> None:
+def test_libraries_between_own_frames_keep_both_ends():
     rows = shown(ruby(below=9) + "\napp/models/cart.rb:70:in 'outer'", "ruby")
     assert rows[2:5] == [
         SHORT.format(n=10),
@@ -54,7 +54,7 @@ JAVA = """com.acme.Failed: no cart
 """ + "".join(f"\tat org.springframework.web.Part{n}.call(Part{n}.java:{n})\n" for n in range(9))
 
 
-def test_a_cause_without_own_frames_keeps_its_heading_and_the_frame_that_raised() -> None:
+def test_a_cause_without_own_frames_keeps_its_heading_and_the_frame_that_raised():
     cause = "Caused by: java.net.SocketTimeoutException: Read timed out\n" + "".join(
         f"\tat java.net.Socket{n}.read(Socket{n}.java:{n})\n" for n in range(9)
     )
@@ -65,7 +65,7 @@ def test_a_cause_without_own_frames_keeps_its_heading_and_the_frame_that_raised(
     assert "(Cart.java:7)  <- ours, src/main/java/com/acme/Cart.java:7" in printed
 
 
-def python(*frames: tuple[str, int, str, str], end: str = "AttributeError: net") -> str:
+def python(*frames, end="AttributeError: net"):
     rows = (f'  File "{path}", line {n}, in {name}\n    {code}' for path, n, name, code in frames)
     return "\n".join(("Traceback (most recent call last):", *rows, end))
 
@@ -77,7 +77,7 @@ LIBRARY = [
 OWN = ("/srv/shop/app/cart.py", 7, "total", "from cart:7 at total(7)")  # source, no frame
 
 
-def test_python_prints_outermost_first_so_the_head_is_folded() -> None:
+def test_python_prints_outermost_first_so_the_head_is_folded():
     row = ("/usr/lib/python3/site-packages/orm/row.py", 9, "__getattr__", "raise Missing(name)")
     rows = shown(python(*LIBRARY, OWN, row), "python")
     assert rows == [
@@ -93,7 +93,7 @@ def test_python_prints_outermost_first_so_the_head_is_folded() -> None:
     ]
 
 
-def test_a_driver_below_ours_keeps_what_we_called_and_what_raised() -> None:
+def test_a_driver_below_ours_keeps_what_we_called_and_what_raised():
     rows = shown(python(OWN, *LIBRARY), "python")
     assert [row for row in rows if "part" in row] == [
         '  File ".../web/part1.py", line 1, in call', '  File ".../web/part8.py", line 8, in call'
@@ -101,7 +101,7 @@ def test_a_driver_below_ours_keeps_what_we_called_and_what_raised() -> None:
     assert "[... 6 frames of libraries" in "\n".join(rows)
 
 
-def test_own_frames_that_only_pass_on_are_folded() -> None:
+def test_own_frames_that_only_pass_on_are_folded():
     passing = [
         ("/srv/app/middleware.py", n, "__call__", "return self.get_response(request)")
         for n in range(1, 8)
@@ -123,11 +123,11 @@ def test_own_frames_that_only_pass_on_are_folded() -> None:
         ("", False),
     ],
 )
-def test_what_only_passes_on(code: str, expected: bool) -> None:
+def test_what_only_passes_on(code, expected):
     assert passes_on(Frame(path="a", code=code)) is expected
 
 
-def test_the_function_above_a_place_goes_with_it() -> None:
+def test_the_function_above_a_place_goes_with_it():
     libraries = "".join(f"net/http.part{n}(0x1)\n\t/usr/local/go/src/net/http/p{n}.go:{n} +0x1\n"
                         for n in range(1, 7))  # fmt: skip
     own = "goroutine 1 [running]:\nmain.total(0x1)\n\t/srv/shop/cart.go:7 +0x2\n"
@@ -137,34 +137,34 @@ def test_the_function_above_a_place_goes_with_it() -> None:
     assert [row for row in rows if row.startswith("net/http")] == ["net/http.part1(0x1)"]
 
 
-def test_a_trace_without_own_frames_keeps_both_its_ends() -> None:
+def test_a_trace_without_own_frames_keeps_both_its_ends():
     rows = shown("\n".join(("Timeout::Error (late)", *(GEM.format(n=n) for n in range(1, 30)))),
                  "ruby")  # fmt: skip
     kept = [*range(1, 1 + LIBRARY_ENDS), *range(30 - LIBRARY_ENDS, 30)]
     assert [row for row in rows if "part_" in row] == [SHORT.format(n=n) for n in kept]
 
 
-def own(number: int, raw: str = "", place: str = "app/{n}.rb") -> Trace:
+def own(number, raw="", place="app/{n}.rb"):
     paths = [place.format(n=n) for n in range(number)]
     frames = tuple(Frame(path=p, repo_path=p, line=3, in_app=True) for p in paths)
     return Trace(language="ruby", links=(ExceptionLink(frames=frames),), raw=raw)
 
 
-def test_frames_are_listed_where_nothing_was_printed() -> None:
+def test_frames_are_listed_where_nothing_was_printed():
     assert trace_text(own(2)) == "app/0.rb:3 in ?  <- ours\napp/1.rb:3 in ?  <- ours"
 
 
-def test_a_printed_trace_that_is_cut_is_followed_by_the_first_own_frames() -> None:
+def test_a_printed_trace_that_is_cut_is_followed_by_the_first_own_frames():
     text = trace_text(own(9, "x" * (PRINTED_SHOWN + 1)))
     assert text.count("<- ours") == OWN_FRAMES_LISTED
 
 
-def test_huge_and_hostile_traces_are_bounded() -> None:
+def test_huge_and_hostile_traces_are_bounded():
     for raw in ("a" * 500_000, "x.rb:1\n" * 90_000, "((((" * 100_000, "\n" * 200_000, "/" * 90_000):
         assert len(trace_text(own(400, raw, "app/x.rb"))) < PRINTED_SHOWN + 2_000
 
 
-def test_recursion_is_not_shown_again_and_again() -> None:
+def test_recursion_is_not_shown_again_and_again():
     text = trace_text(own(900, "\n".join(["app/x.rb:3"] * 900), "app/x.rb"))
     assert text.count("app/x.rb:3") == 2
     assert "898 frames that stand above come again" in text

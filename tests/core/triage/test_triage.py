@@ -18,7 +18,7 @@ from nightwatch_core.models.batch import (
     Submission,
     TokenPrice,
 )
-from nightwatch_core.models.errors import ErrorGroup, Triage, Window
+from nightwatch_core.models.errors import Triage, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
@@ -38,21 +38,21 @@ PRICE = TokenPrice(
 )
 
 
-def sight(severity: str = "low", flagged: bool = False) -> FirstSight:
+def sight(severity="low", flagged=False):
     return FirstSight(
         severity=severity, likely_cause="Who knows.", needs_deep_investigation=flagged
     )
 
 
-def items(*groups: ErrorGroup):
+def items(*groups):
     return tuple(asking.item_of("n", one, question(one, None, BUILT_IN)) for one in groups)
 
 
-def intent(some, night: str = "n", **more: object) -> Batch:
+def intent(some, night="n", **more):
     return Batch.intent(some, night=night, model="m", submitted=NOW, **more)
 
 
-def batch(*groups: ErrorGroup, night: str = "n", **results: object) -> Batch:
+def batch(*groups, night="n", **results):
     """A batch of these errors; `results` by the last digit of the name: a sight, or a kind."""
     made, told = intent(items(*groups), night, prices=(PRICE,)), []
     for one in made.items:
@@ -66,7 +66,7 @@ def batch(*groups: ErrorGroup, night: str = "n", **results: object) -> Batch:
     return made.model_copy(update={"id": "msgbatch_1", "results": tuple(told)})
 
 
-def test_a_question_says_what_a_glance_takes_and_is_short() -> None:
+def test_a_question_says_what_a_glance_takes_and_is_short():
     text = question(group(), trace(), BUILT_IN).turns[0].text
     for part in ("KeyError", "bookings/confirm", "1,204", "users: 45", "2026.11.3", "<- ours"):
         assert part in text
@@ -75,7 +75,7 @@ def test_a_question_says_what_a_glance_takes_and_is_short() -> None:
     assert "no stack trace is known" in question(group(), None, BUILT_IN).turns[0].text
 
 
-def test_a_broken_or_missing_agent_file_is_told_and_the_built_in_asks() -> None:
+def test_a_broken_or_missing_agent_file_is_told_and_the_built_in_asks():
     class Broken(MemoryAgents):
         def names(self):
             return ("triage",)
@@ -89,7 +89,7 @@ def test_a_broken_or_missing_agent_file_is_told_and_the_built_in_asks() -> None:
     assert "agents/triage.md:3" in complaint
 
 
-def test_a_model_named_for_the_run_wins_over_the_agent_file() -> None:
+def test_a_model_named_for_the_run_wins_over_the_agent_file():
     options = NightOptions(model="qwen")
     assert model_of(BUILT_IN, options, ("model",)) == "qwen"
     assert model_of(BUILT_IN.model_copy(update={"model": None}), options) == "qwen"
@@ -103,13 +103,13 @@ AGAIN = ("errored", "expired", "canceled", "unreadable", "missing")
     [*((None, False), (sight(), False), ("refused", False)), *((kind, True) for kind in AGAIN)],
     ids=("waits", "judged", "refused", *AGAIN),
 )
-def test_who_is_asked_about_again(result: object, asked_again: bool) -> None:
+def test_who_is_asked_about_again(result, asked_again):
     kept = batch(group(1), e1=result) if result else batch(group(1))
     ask, held = asking.to_ask([group(1)], [kept], NOW + DAY, 90)
     assert (bool(ask), bool(held)) == (asked_again, not asked_again)
 
 
-def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now() -> None:
+def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now():
     one = group(1, occurrences=5)
     kept = [batch(one, e1=sight())]
     assert asking.to_ask([one], kept, NOW + 91 * DAY, 90)[0]
@@ -119,13 +119,13 @@ def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now()
     assert asking.to_ask([back], kept, NOW, 90)[0]
 
 
-def prompt_of(item) -> int:
+def prompt_of(item):
     talk = item.conversation
     texts = (talk.system, json.dumps(talk.answer_schema), talk.turns[0].text)
     return sum(map(estimated_tokens, texts))
 
 
-def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
+def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case():
     some = items(*map(group, range(1, 6)))
     prices = intent(some, prices=(PRICE,))
     one = (prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6
@@ -139,7 +139,7 @@ def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     assert asking.plan(some, unpriced, None).cost == "price unknown"
 
 
-def test_what_is_collected_is_counted_and_what_was_taken_does_not_wait() -> None:
+def test_what_is_collected_is_counted_and_what_was_taken_does_not_wait():
     paid = Usage(calls=1, cost=0.25)
     read = batch(group(1), e1=sight("high", True))
     results = tuple(one.model_copy(update={"usage": paid}) for one in read.results)
@@ -156,7 +156,7 @@ def test_what_is_collected_is_counted_and_what_was_taken_does_not_wait() -> None
     assert asking.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
 
 
-def test_batches_belong_to_nights_over_the_same_sources() -> None:
+def test_batches_belong_to_nights_over_the_same_sources():
     night = Night(id="n", window=Window(since=NOW, until=NOW), now=NOW, kind=NightKind(key="a"))
     history = [NightRecord(id="n", status="complete", started=NOW, night=night)]
     kept = [batch(group(1)), batch(group(2), night="unknown")]
@@ -164,12 +164,12 @@ def test_batches_belong_to_nights_over_the_same_sources() -> None:
     assert not asking.of_sources(kept, history, "b")
 
 
-def test_a_tail_that_could_not_be_read_says_when_to_come_back() -> None:
+def test_a_tail_that_could_not_be_read_says_when_to_come_back():
     state = BatchState(status="in progress", processing=1)
     assert "--collect" in asking.running_text(batch(group(1)), state)
 
 
-def test_what_was_submitted_stands_beside_earlier_words() -> None:
+def test_what_was_submitted_stands_beside_earlier_words():
     held = asking.sightings(batch(group(1), group(2), e1=sight()))
     sent = Submission(batches=(batch(group(3)),), unsure=("who knows",))
     triage = asking.with_submission(BatchTriage(), sent, "$1", Questions(kept=held))
@@ -181,12 +181,12 @@ def test_what_was_submitted_stands_beside_earlier_words() -> None:
     assert asking.with_complaints(triage, "who knows", "").complaints == ("who knows",)
 
 
-def test_without_a_model_a_batch_is_refused() -> None:
+def test_without_a_model_a_batch_is_refused():
     with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY") as refused:
         check_batch_mode(NightOptions(model="rules", source="sample", batch_mode=True))
     assert "--errors" in str(refused.value)
 
 
-def test_a_batch_whose_results_are_gone_says_so_of_every_error() -> None:
+def test_a_batch_whose_results_are_gone_says_so_of_every_error():
     results = asking.without_results(batch(group(1), group(2)), BatchState(status="gone"))
     assert [(one.kind, bool(one.reason)) for one in results] == [("missing", True)] * 2
