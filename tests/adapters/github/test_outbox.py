@@ -287,15 +287,8 @@ def test_the_base_may_move_but_not_under_the_change(server):
     tree = shop.write_tree("main", [{"path": "app/total.rb", "mode": "100644", "content": "x"}])
     head = shop.refs()["refs/heads/main"]
     shop.run("update-ref", "refs/heads/main", shop.write_commit("Under", tree, [head]))
-    moved = outbox(server).publish(
-        pull(
-            server,
-            branch="nightwatch/other",
-            commit=proposal.commit,
-            key="other",
-            body=issue("other").body,
-        )
-    )
+    other = {"key": "other", "body": issue("other").body, "branch": "nightwatch/other"}
+    moved = outbox(server).publish(pull(server, commit=proposal.commit, **other))
     assert (moved.status, moved.reason) == ("refused", "base moved: 'app/total.rb' changed")
 
 
