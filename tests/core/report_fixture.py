@@ -74,19 +74,9 @@ def empty(**changes: object) -> RunReport:
 
 
 def complete(**changes: object) -> RunReport:
-    dropped = (
-        DroppedGroup(
-            group=group(11, error_class="SystemExit"),
-            kind="ignored",
-            reason="ignored by rule 3: SystemExit",
-        ),
-        *(
-            DroppedGroup(group=group(number, **of), reason="below the limit")
-            for number, of in (
-                (12, {"error_class": "IOError", "occurrences": 2}),
-                (13, {"error_class": "OSError", "occurrences": 1}),
-            )
-        ),
+    dropped = tuple(
+        DroppedGroup(group=group(number, **of), **why)
+        for number, of, why in TABLES["complete_dropped"]
     )
     values = {"analyses": analyses_of("complete"), "dropped": dropped, **TABLES["complete"]}
     return empty(**(values | changes))

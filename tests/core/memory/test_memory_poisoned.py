@@ -117,6 +117,7 @@ def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
         {"occurrences": -LARGEST - 1},
         {"nights": (seen(9, 10**400),)},
         {"watch": watch(before=OccurrenceCount(occurrences=10**400, hours=24))},
+        {"proposed": (PublishedItem(kind="pull", number=10**400, on=END.date()),)},
     ],
     ids=list,
 )

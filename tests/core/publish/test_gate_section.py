@@ -6,7 +6,7 @@ from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, rea
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.answer import Hypothesis
-from nightwatch_core.models.proposals import Check, GateResult, not_run
+from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
 RED = GateResult(
@@ -53,6 +53,13 @@ def test_a_draft_says_why_nothing_was_run():
     assert "What was run" not in draft.body
     (bare,) = pulls(with_gate(None)).proposals
     assert "Nothing was run." in bare.body
+
+
+def test_why_nothing_reproduces_is_said_as_text():
+    none = Reproduction(outcome="not reproduced", because=HOSTILE)
+    (draft,) = pulls(with_gate(GREEN.model_copy(update={"reproduction": none}))).proposals
+    assert "Not reproduced" in draft.body
+    assert draft.body.replace("`@team`", "").count("@team") == 0
 
 
 def test_what_was_not_tried_because_enough_was_waits():

@@ -48,6 +48,8 @@ def reasons(plan):
 def test_the_best_come_first_and_equal_ones_stay_in_order():
     low, fixed, other = named(1, confidence="low"), named(2, fix=(FIX,)), named(3, confidence="low")
     assert in_order((low, fixed, other)) == (fixed, low, other)
+    told = issues(named(1, confidence="medium"), named(2, fix=(FIX,)), named(3)).proposals
+    assert [proposal.fingerprint for proposal in told] == ["v1:2", "v1:3", "v1:1"]
 
 
 def test_a_new_error_opens_an_issue():
@@ -66,6 +68,9 @@ LOW = {"confidence": "low"}
 
 def closed(at, **more):
     return item(state="closed", closed_at=at, **more)
+
+
+UNWANTED = closed(EARLIER, state_reason="not_planned")
 
 
 @pytest.mark.parametrize(
@@ -87,13 +92,18 @@ def closed(at, **more):
         ({}, (closed(None),), "issue #7 is closed"),
         ({"of": case(group(last_seen=None))}, (closed(EARLIER),), "issue #7 is closed"),
         ({"of": case(others=(group("v1:b", last_seen=LATER),))}, (closed(DAY),), "reopen"),
-        ({}, (closed(EARLIER, state_reason="not_planned"),), "issue #7 was closed as not planned"),
+        (
+            {"fix": (FIX,)},
+            (closed(EARLIER, state_reason="not_planned"),),
+            "issue #7 was closed as not planned",
+        ),
     ],
 )
 def test_what_becomes_of_a_finding_and_what_there_is_of_it(found, own, expected):
     plan = issues(analysis(**found), own=own)
     if plan.proposals:
         assert [one.kind for one in plan.proposals] == [expected]
+        assert ("Analysed again" in plan.proposals[0].body) == (expected == "comment")
     else:
         assert reasons(plan)[0].startswith(expected)
     assert all(one.number == 7 for one in plan.proposals if expected != "issue")
@@ -297,8 +307,7 @@ def test_a_draft_of_tonight_is_planned_again_under_its_key():
 def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():
     shut, fixed = closed(EARLIER), analysis(fix=(FIX,))
     assert reasons(pulls(fixed, own=(shut,))) == ["issue #7 is closed"]
-    unwanted = closed(EARLIER, state_reason="not_planned")
-    assert reasons(pulls(fixed, own=(unwanted,))) == ["issue #7 is closed as not planned"]
+    assert reasons(pulls(fixed, own=(UNWANTED,))) == ["issue #7 is closed as not planned"]
     again = Receipt(key="k", kind="reopen", fingerprint="v1:a", status="done", number=7)
     assert pulls(fixed, own=(shut,), receipts=(again,)).proposals
 

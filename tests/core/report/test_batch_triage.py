@@ -16,6 +16,7 @@ from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.builder import add_batch_triage
 from nightwatch_core.report.sections import UNJUDGED
 from nightwatch_core.report.view import as_markdown
@@ -101,6 +102,12 @@ def test_nothing_hostile_is_markup() -> None:
     report = complete(analyses=(), batch_triage=triage)
     assert not re.search("<script>|<img", as_html(report))
     assert "\x1b" not in printed(report)
+
+
+def test_a_huge_tail_is_cut_and_says_so() -> None:
+    many = told(*(sighting(n, sight()) for n in range(1, 400)))
+    block = view(many, BRIEF).section("batch_triage").blocks[-1]
+    assert (len(block.items), block.more) == (BRIEF.triage, 399 - BRIEF.triage)
 
 
 def test_a_night_that_submits_says_how_to_go_on() -> None:

@@ -43,18 +43,9 @@ def test_multi_line_text_is_written_as_a_block():
     assert "a: |-\n  one\n  two\n" in render({"a": "one\ntwo"}, "")
 
 
-def test_only_plain_numbers_booleans_and_null_are_not_text():
-    source = "---\na: yes\nb: 2026-02-05\nc: 1:30\nd: true\ne: 12\nf: 1.5\ng:\nh: 0x1f\n---\n"
-    assert read(source)[0] == {
-        "a": "yes",
-        "b": "2026-02-05",
-        "c": "1:30",
-        "d": True,
-        "e": 12,
-        "f": 1.5,
-        "g": None,
-        "h": "0x1f",
-    }
+@pytest.mark.parametrize(("written", "value"), TABLES["plain_values"])
+def test_only_plain_numbers_booleans_and_null_are_not_text(written, value):
+    assert read(f"---\na: {written}\n---\n")[0] == {"a": value}
 
 
 @pytest.mark.parametrize("text", ["", "# title", "--- \na: 1\n---\n", " ---\na: 1\n", "----\n"])
