@@ -63,7 +63,7 @@ class FaultyWorld(World):
         self.elsewhere = self._stack.enter_context(Elsewhere())
         stands_for = {name: getattr(self, name).url for name in SERVICES}
         self.proxies = {
-            name: self._stack.enter_context(FaultyService(name, url, self.elsewhere.url))
+            name: self._stack.enter_context(FaultyService(name, url, self.elsewhere.root))
             for name, url in stands_for.items()
         }
         return self
