@@ -124,16 +124,19 @@ def prune_records() -> None:
     )
 
 
-# Where the failing lines stand on the base branch, which fixes are made on.
+# Status of the failing lines on the base branch, which fixes are made on.
 
 
 @step("compare with the base", "{analysis.case.leader.short}", patient=True)
-def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) -> Analysis:
+def with_base_branch_status(
+    analysis: Analysis, options: NightOptions, code: CodeTonight
+) -> Analysis:
     """Add to an analysis whether the base branch still has the failing lines."""
     then = reader_of(options, commit_of_case(analysis.case, code))
     now = reader_of(options, code.base or code.commit)
-    stands = analysis.model_copy(update={"standing": base_branch_status(analysis, then, now)})
-    return without_later_change(stands, then, now)
+    status = base_branch_status(analysis, then, now)
+    compared = analysis.model_copy(update={"base_branch_status": status})
+    return without_later_change(compared, then, now)
 
 
 def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:
@@ -147,7 +150,7 @@ def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseF
         title = analysis.case.leader.short
         end = attempt_and_go_on(
             f"comparing {title} with {base.branch or 'the base'}",
-            *(with_standing, analysis, options, code),
+            *(with_base_branch_status, analysis, options, code),
             otherwise=analysis,
         )
         troubles.append(end.trouble or end.stop)

@@ -110,11 +110,11 @@ def notify(report: RunReport) -> str:
 def tell_earlier(report: RunReport) -> None:
     """Send the reports of the last nights that could not be sent, the oldest first."""
     nights = publishing(report.options).nights
-    untold = [report for report in islice(nights.reports(), LAST) if report.untold]
-    for late in reversed(untold):
+    unsent = [report for report in islice(nights.reports(), LAST) if report.unsent]
+    for late in reversed(unsent):
         if late.night.id != report.night.id:
             notify(late)
-            nights.keep(late.model_copy(update={"untold": False}))
+            nights.keep(late.model_copy(update={"unsent": False}))
 
 
 def _finished(report: RunReport) -> RunReport:
@@ -123,7 +123,7 @@ def _finished(report: RunReport) -> RunReport:
 
 def _untold(report: RunReport, trouble: str) -> RunReport:
     """A report of which the team could not be told; the next night tells it."""
-    return builder.degrade(report, trouble).model_copy(update={"untold": True})
+    return builder.degrade(report, trouble).model_copy(update={"unsent": True})
 
 
 def keep_and_show(report: RunReport) -> RunReport:
@@ -249,10 +249,10 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
     now = reading(options).clock.now()
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
     report = progress.report or builder.start_report(night, options, banner(options), now)
-    untold = any(
+    unsent = any(
         analysis.gate is None and analysis.fingerprint in progress.gates
         for analysis in report.analyses
     )
-    if untold or len(report.receipts) < len(progress.receipts):
+    if unsent or len(report.receipts) < len(progress.receipts):
         report = builder.add_publications(report, progress.published(PublishResult()))
     return builder.fail_report(report, why, now, progress.selection)

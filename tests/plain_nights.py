@@ -28,7 +28,7 @@ from nightwatch_core.report.builder import add_publications
 from tasks import analysis as analysis_tasks
 from tasks import errors, knowledge, publish
 from tasks.analysis import research_case
-from tasks.code import commit_of_case, pin_code, with_standing
+from tasks.code import commit_of_case, pin_code, with_base_branch_status
 from tasks.night import open_night
 from tasks.report import keep_report, open_report
 from tasks.runner import PATIENTLY, Attempt, attempt
@@ -103,7 +103,7 @@ class PlainNights:
         def compared(analysis: Analysis) -> Analysis:
             if commit_of_case(analysis.case, code).sha == base.sha:
                 return analysis
-            return with_standing.fn(analysis, options, code)
+            return with_base_branch_status.fn(analysis, options, code)
 
         known = tuple(map(compared, tonight.memory.known))
         waves = (

@@ -201,7 +201,7 @@ def learnings(
     if ask_model:
         chosen = ask_researcher(intent, limit, archive)
         took = f" It took {used(chosen.usage)}." if chosen.usage.calls else ""
-        typer.echo(f"{clean(chosen.said)}{took}", err=True)
+        typer.echo(f"{clean(chosen.text)}{took}", err=True)
         results = chosen.found
     else:
         results = search_learnings(intent, limit, archive)

@@ -15,7 +15,7 @@ from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.code import injected_instructions as injected
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.analysis import Analysis, KeptBack
+from nightwatch_core.models.analysis import Analysis, Quarantined
 from nightwatch_core.models.answer import Allowance, Answer, Evidence, Learning, Usage
 from nightwatch_core.models.conversation import (
     AgentSpec,
@@ -138,7 +138,7 @@ def little_research(
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
     code = (prompts.fenced(preview_text(preview), fence) for preview in research.previews)
-    failed = [*filter(None, map(prompts.failed_fix, lesson.fates[-prompts.OUTCOME_EVENTS :]))]
+    failed = [*filter(None, map(prompts.failed_fix, lesson.outcomes[-prompts.OUTCOME_EVENTS :]))]
     past = (line(lesson.fix_owed, 300), *failed, prompts.turned_down(lesson))
     return prompts.TEXTS["fix_request"].format(
         data=prompts.only_data(fence),
@@ -148,13 +148,13 @@ def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = 
         past=prompts.fenced("\n".join(filter(None, past)), fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=FIX_TURNS,
-        doubt=prompts.TEXTS["fix_doubt"] if any(map(prompts.failed_fix, lesson.fates)) else "",
+        doubt=prompts.TEXTS["fix_doubt"] if any(map(prompts.failed_fix, lesson.outcomes)) else "",
     )
 
 
 def completed(answer: Answer, lesson: Lesson) -> Answer:
     """Add the answer's fix to the cause of the lesson, or its doubt of that cause."""
-    is_rejected = any(map(prompts.failed_fix, lesson.fates))
+    is_rejected = any(map(prompts.failed_fix, lesson.outcomes))
     doubts = answer.confidence == "low" and not answer.has_fix and is_rejected
     return Answer(
         title=lesson.title or answer.title,
@@ -181,16 +181,16 @@ _TELLS = frozenset({"show_commit", "blame", "history", "get_error_traces"})
 
 def without_orders(
     answer: Answer, orders: injected.InjectedInstructions
-) -> tuple[Answer, tuple[KeptBack, ...]]:
+) -> tuple[Answer, tuple[Quarantined, ...]]:
     """Return the answer without the parts that repeat an injected instruction, and those parts.
 
     Its edits are judged where all edits are.
     """
-    parts: dict[KeptBack, None] = {}
+    parts: dict[Quarantined, None] = {}
 
     def stays(part: str, text: str) -> bool:
         if order := injected.repeated_instruction(text, orders):
-            parts[KeptBack.model_validate({"part": part, "order": order})] = None
+            parts[Quarantined.model_validate({"part": part, "order": order})] = None
         return not order
 
     def kept(part: str, text: str) -> str:
@@ -373,7 +373,10 @@ def _look(
             "lines_read": line_ranges(calls.shown, set(code.paths())),
             "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
             "model": budget.able.model,
-            "kept_back": (*(KeptBack(part="tool call", order=order) for order in refused), *parts),
+            "quarantined": (
+                *(Quarantined(part="tool call", order=order) for order in refused),
+                *parts,
+            ),
         }
     )
 

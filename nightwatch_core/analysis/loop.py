@@ -99,7 +99,7 @@ def ending_text(analysis: Analysis) -> str:
     text += f"; {analysis.iterations} turns, {analysis.usage.new_tokens:,} new tokens"
     if look:
         result = f"skipped, {look.skipped}" if look.skipped else f"the {look.kept} verdict was kept"
-        text += f"; second look, because {look.wanted}: {result}"
+        text += f"; second look, because {look.reason}: {result}"
     return text
 
 

@@ -153,8 +153,8 @@ def _commit_text(commit: LoggedCommit) -> str:
 def prior_text(prior: knowledge.PriorAnalysis) -> str:
     """Write an earlier case: its finding, and the outcome of its fix."""
     lesson = prior.lesson
-    fates = [failed_fix(event) for event in lesson.fates[-OUTCOME_EVENTS:]]
-    values = {"match": prior.match, "summary": prior.summary, "fates": fates}
+    outcomes = [failed_fix(event) for event in lesson.outcomes[-OUTCOME_EVENTS:]]
+    values = {"match": prior.match, "summary": prior.summary, "outcomes": outcomes}
     text = filled("prior", lesson=lesson, **values)
     return "\n".join(filter(None, (text, turned_down(lesson))))
 

@@ -286,7 +286,7 @@ def gather(
     useful = (
         prior
         for prior in priors
-        if prior.lesson.has_cause or (prior.match.is_same and prior.lesson.fates)
+        if prior.lesson.has_cause or (prior.match.is_same and prior.lesson.outcomes)
     )
     return context.ResearchContext(
         likely_files=likely,

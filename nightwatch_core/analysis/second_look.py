@@ -73,13 +73,13 @@ def seed(first: Analysis) -> str:
 
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
     """Return the first verdict, with the reason why it was left at that."""
-    return first.model_copy(update={"second_look": SecondLook(wanted=why, skipped=hindered)})
+    return first.model_copy(update={"second_look": SecondLook(reason=why, skipped=hindered)})
 
 
 def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
     because = f"the second came to no verdict: {reason[:DETAIL]}"
-    look = SecondLook(wanted=why, because=because, usage=used)
+    look = SecondLook(reason=why, because=because, usage=used)
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
 
@@ -87,7 +87,7 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
     """Return the better of two verdicts, with the usage of both; a tie keeps the first."""
     by = advantage(first, second)
     look = SecondLook(
-        wanted=why,
+        reason=why,
         kept="second" if by else "first",
         because=f"the second is better by {by}" if by else "the second is not better",
         usage=second.usage,

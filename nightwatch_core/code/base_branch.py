@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.analysis import Analysis, BaseBranchStatus
 from nightwatch_core.models.code import LoggedCommit
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
@@ -15,7 +15,9 @@ from nightwatch_core.text.plain_text import text_lines
 _LATER_COMMITS = 20  # of one file, that are looked at
 
 
-def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
+def base_branch_status(
+    analysis: Analysis, then: CodeReader, now: CodeReader
+) -> BaseBranchStatus | None:
     """Compare the commit that failed (`then`) with the head of the base branch (`now`).
 
     The failing lines are those of the evidence that was looked up and of the top in-app frame, with
@@ -28,7 +30,7 @@ def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) ->
     return (
         _changed(places, then, now)
         or _drifted(places, analysis, then, now)
-        or Standing(kind="live")
+        or BaseBranchStatus(kind="live")
     )
 
 
@@ -55,7 +57,9 @@ def _failing_places(analysis: Analysis) -> dict[str, set[int]]:
     return lines
 
 
-def _changed(places: dict[str, set[int]], then: CodeReader, now: CodeReader) -> Standing | None:
+def _changed(
+    places: dict[str, set[int]], then: CodeReader, now: CodeReader
+) -> BaseBranchStatus | None:
     commits = [
         commit
         for path, lines in places.items()
@@ -66,7 +70,7 @@ def _changed(places: dict[str, set[int]], then: CodeReader, now: CodeReader) -> 
     first = min(commits, key=lambda commit: (commit.at, commit.sha))
     name = f"#{first.pull}" if first.pull else f"commit {first.sha[:10]}"
     day = f"{first.at.astimezone(UTC):%Y-%m-%d}"
-    return Standing(
+    return BaseBranchStatus(
         kind="changed",
         pull=first.pull,
         sha=first.sha,
@@ -139,13 +143,13 @@ def _later(commits: Iterable[LoggedCommit], then: CodeReader) -> Iterator[Logged
 
 def _drifted(
     places: dict[str, set[int]], analysis: Analysis, then: CodeReader, now: CodeReader
-) -> Standing | None:
+) -> BaseBranchStatus | None:
     paths = dict.fromkeys((*places, *(edit.path for edit in analysis.fix)))
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None
     text = f"{_branch(now)} has another {', '.join(other[:3])} than the code that failed."
-    return Standing(kind="drifted", detail=text)
+    return BaseBranchStatus(kind="drifted", detail=text)
 
 
 def _branch(code: CodeReader) -> str:

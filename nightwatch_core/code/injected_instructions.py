@@ -102,7 +102,7 @@ def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -
         lesson = prior.lesson
         yield from (lesson.title, lesson.root_cause, prior.summary)
         yield from (*lesson.next_steps, *lesson.learnings)
-        yield from (words for fate in lesson.fates for words in (fate.because, *fate.words))
+        yield from (words for event in lesson.outcomes for words in (event.because, *event.words))
     yield from (learning.summary for learning in research.learnings)
     yield from map(comments_in, (preview.text for preview in research.previews))
     yield research.conventions

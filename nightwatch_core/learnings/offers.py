@@ -107,9 +107,9 @@ def still_holds(lesson: Lesson) -> bool:
     """
     if lesson.stale or not lesson.has_cause:
         return False
-    fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
+    outcomes = [event.kind for event in lesson.outcomes if event.kind in _JUDGED]
     proposed = [item.outcome for item in lesson.proposed if item.outcome in _JUDGED]
-    last = (fates or proposed or [""])[-1]
+    last = (outcomes or proposed or [""])[-1]
     verdict = lesson.watch.verdict if lesson.watch else ""
     return {last, lesson.outcome, verdict}.isdisjoint(FAILED)
 

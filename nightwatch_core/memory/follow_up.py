@@ -148,10 +148,10 @@ def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
                 else item.model_copy(update={"outcome": ""})
                 for item in proposed
             ),
-            "fates": tuple(
-                fate
-                for fate in lesson.fates
-                if fate.number in numbers and _may_be(fate.kind, fate.number, merged)
+            "outcomes": tuple(
+                event
+                for event in lesson.outcomes
+                if event.number in numbers and _may_be(event.kind, event.number, merged)
             ),
         }
     )

@@ -38,7 +38,7 @@ SEEDS = (  # fields that every document has
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
     "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "model", "fingerprint",
     "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
-    "last_matched", "proposed", "fates", "watch", "evidence", "edits", "edits_read",
+    "last_matched", "proposed", "outcomes", "watch", "evidence", "edits", "edits_read",
     "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
     "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",
     "frames", "promoted", "schema_version",
@@ -231,7 +231,7 @@ def _pattern_notes_in(text: str, lesson: Lesson) -> str:
 _NEWEST_LAST = {  # of these lists so many of the newest entries are kept
     "nights": limits.MOST_NIGHTS,
     "aliases": limits.MOST_ALIASES,
-    "fates": limits.MOST_FATES,
+    "outcomes": limits.MOST_OUTCOMES,
     "proposed": limits.MOST_PROPOSED,
     "promoted": limits.MOST_PROMOTED,
 }
@@ -242,7 +242,7 @@ def bounded(lesson: Lesson) -> Lesson:
     """Cut every list of a lesson to its newest entries, as many as are kept."""
     update = {name: getattr(lesson, name)[-most:] for name, most in _NEWEST_LAST.items()}
     update["aliases"] = tuple(n for n in update["aliases"] if len(n) <= limits.LONGEST_NAME)
-    update["fates"] = tuple(
+    update["outcomes"] = tuple(
         event.model_copy(
             update={
                 "words": tuple(
@@ -252,7 +252,7 @@ def bounded(lesson: Lesson) -> Lesson:
                 "because": event.because[: limits.LONGEST_BECAUSE],
             }
         )
-        for event in update["fates"]
+        for event in update["outcomes"]
     )
     return lesson.model_copy(update=update)
 

@@ -21,7 +21,7 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.text.escaping import line
 
 # Lists of which several lessons on one error have each entry once.
-_UNITED = ("fates", "proposed", "notes", "related", "promoted")
+_UNITED = ("outcomes", "proposed", "notes", "related", "promoted")
 
 
 def merge_lessons(lessons: tuple[knowledge.Lesson, ...]) -> knowledge.Lesson:
@@ -161,7 +161,7 @@ def _history(
         **occurrences.names_kept(earlier, analysis.case),
         **{name: getattr(earlier, name) for name in _KEPT},
         "first_detected": min(earlier.first_detected, fresh.first_detected),
-        "fates": mark_answered(earlier).fates,
+        "outcomes": mark_answered(earlier).outcomes,
         "outcome": earlier.outcome if same_fix or stays_rejected else "",
         "nights": occurrences.add_night(earlier.nights, fresh.nights[0]),
         "seen_until": occurrences.later(earlier.seen_until, night.window.until),
@@ -258,7 +258,7 @@ def add_publications(
     }
     lesson = lesson.model_copy(update=update)
     # An issue that we opened again tonight is noted at once, so that it is no person's doing.
-    fates = tuple(
+    outcomes = tuple(
         knowledge.OutcomeEvent(
             kind="reopened",
             number=receipt.number,
@@ -270,10 +270,10 @@ def add_publications(
         for receipt in own
         if receipt.kind == "reopen"
     )
-    if not fates:
+    if not outcomes:
         return lesson
     outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
-    news = knowledge.OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
+    news = knowledge.OutcomeUpdate(fingerprint=lesson.fingerprint, outcomes=outcomes)
     return apply_outcomes(lesson, news).model_copy(update={"outcome": outcome})
 
 
@@ -305,7 +305,7 @@ def _proposals(
 
 def stated_confidence(analysis: Analysis) -> Confidence:
     """The analyst's own confidence: what experience makes of it is reckoned anew every night."""
-    return analysis.said or analysis.confidence
+    return analysis.stated_confidence or analysis.confidence
 
 
 # What a night changes in lessons besides writing its own, and which of them make room.
@@ -341,7 +341,9 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
     news = next((update for update in report.followed if update.file == lesson.file), None)
     if news:
         lesson = apply_news(lesson, news)
-    if lesson.fingerprint in {name for analysis in report.analyses for name in analysis.told}:
+    if lesson.fingerprint in {
+        name for analysis in report.analyses for name in analysis.prior_fingerprints
+    }:
         lesson = occurrences.count_match(lesson, night)
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
     if case := next(failed, None):
@@ -354,7 +356,7 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
     if dropped and all(seen.night != night.id for seen in lesson.nights):
         case = Case(leader=dropped[0], others=tuple(dropped[1:]))
         lesson = occurrences.add_sighting(lesson, case, night, "passed over", report.traffic)
-    verified = news and any(fate.kind == "verified" for fate in news.fates)
+    verified = news and any(event.kind == "verified" for event in news.outcomes)
     if verified and len(lesson.notes) < limits.MOST_SECTIONS:
         notes = draw_notes(lesson, occurrences.night_date(night))
         lesson = lesson if notes.empty else add_notes(lesson, notes)

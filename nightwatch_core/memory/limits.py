@@ -7,7 +7,7 @@ for granted. Where a list is too long its newest entries are kept.
 # Entries of a lesson's lists.
 MOST_NIGHTS = 60
 MOST_ALIASES = 100
-MOST_FATES = MOST_PROPOSED = 40
+MOST_OUTCOMES = MOST_PROPOSED = 40
 MOST_PROMOTED = 200
 MOST_TAGS = MOST_RELATED = 20  # tags, learnings, related errors
 MOST_RELATED_DOCUMENTS = 5  # patterns of a lesson, and similar errors

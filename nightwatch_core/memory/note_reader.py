@@ -232,10 +232,10 @@ def draw_notes(lesson: knowledge.Lesson, on: date) -> knowledge.Notes:
     """Draw the notes of a lesson by rule; a verified fix is told with its figures."""
     own = lesson_notes(lesson)
     problem = own.problems[0]
-    if fate := _verified_fix(lesson):
+    if event := _verified_fix(lesson):
         tried = "; ".join(edit.description for edit in lesson.edits if edit.description)
-        pull = f"Pull request #{fate.number}" if fate.number else "Its fix"
-        figures = f"{pull}, verified" + (f": {fate.because}" if fate.because else "")
+        pull = f"Pull request #{event.number}" if event.number else "Its fix"
+        figures = f"{pull}, verified" + (f": {event.because}" if event.because else "")
         update = {
             "solution": f"{tried} ({figures})" if tried else figures,
             "prevention": "; ".join(lesson.next_steps) or problem.prevention,
@@ -246,7 +246,7 @@ def draw_notes(lesson: knowledge.Lesson, on: date) -> knowledge.Notes:
 
 def _verified_fix(lesson: knowledge.Lesson) -> knowledge.OutcomeEvent | None:
     """The event that verified the lesson's present fix, unless a later one speaks against it."""
-    ends = [fate for fate in lesson.fates if fate.kind in ("verified", *knowledge.FAILED)]
+    ends = [event for event in lesson.outcomes if event.kind in ("verified", *knowledge.FAILED)]
     if not ends or ends[-1].kind != "verified":
         return None
     fixes = {item.fix for item in lesson.proposed if item.number == ends[-1].number and item.fix}
@@ -299,7 +299,9 @@ def lesson_notes(lesson: knowledge.Lesson) -> knowledge.Notes:
     tried = [edit.description for edit in lesson.edits if edit.description]
     solution = "; ".join(tried or lesson.next_steps)
     if solution and lesson.outcome in _BAD_ENDS:
-        last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
+        last = next(
+            (event for event in reversed(lesson.outcomes) if event.kind == lesson.outcome), None
+        )
         comments = line(" / ".join(last.words[:3]), 500) if last else ""
         quoted = f" (“{comments}”)" if comments else ""
         solution = f"Proposed, then {lesson.outcome}{quoted}: {solution}"

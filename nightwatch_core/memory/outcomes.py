@@ -8,7 +8,7 @@ from typing import Literal
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.releases import bare
 from nightwatch_core.memory import rates
-from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
+from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_OUTCOMES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
@@ -91,20 +91,22 @@ def follow_lesson(
 
     own = (item for item in items if not lesson.names.isdisjoint(item.names))
     mine = sorted(own, key=order)
-    fates = tuple(fate for item in mine for fate in _fates(item, lesson, tonight))
+    outcomes = tuple(event for item in mine for event in _new_outcomes(item, lesson, tonight))
     if watch := _started(lesson, mine, tonight):
         if watch.deployed_at is None and (at := _deployed(lesson, watch, tonight, stands)):
             watch = watch.model_copy(update={"deployed_at": max(at, aware(watch.merged_at))})
-        watch, verdict = judge_fix(lesson, _counted(lesson, watch, tonight), tonight, fates)
-        fates += (verdict,) if verdict else ()
-    if not fates and watch == lesson.watch:
+        watch, verdict = judge_fix(lesson, _counted(lesson, watch, tonight), tonight, outcomes)
+        outcomes += (verdict,) if verdict else ()
+    if not outcomes and watch == lesson.watch:
         return None
-    outcome = fates[-1].kind if fates else lesson.outcome
-    return no_news(lesson).model_copy(update={"fates": fates, "watch": watch, "outcome": outcome})
+    outcome = outcomes[-1].kind if outcomes else lesson.outcome
+    return no_news(lesson).model_copy(
+        update={"outcomes": outcomes, "watch": watch, "outcome": outcome}
+    )
 
 
-def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[OutcomeEvent]:
-    earlier = [fate.kind for fate in lesson.fates if fate.number == item.number]
+def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[OutcomeEvent]:
+    earlier = [event.kind for event in lesson.outcomes if event.number == item.number]
     kinds: list[OutcomeKind] = []
     if item.kind == "pull":
         if item.state == "merged":
@@ -151,16 +153,16 @@ def no_news(lesson: Lesson) -> OutcomeUpdate:
 
 def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     """Add what a night brought to a lesson; adding it again changes nothing."""
-    earlier = {(fate.kind, fate.number, fate.night) for fate in lesson.fates}
+    earlier = {(event.kind, event.number, event.night) for event in lesson.outcomes}
     new = tuple(
-        fate
-        for fate in news.fates[-MOST_FATES:]
-        if (fate.kind, fate.number, fate.night) not in earlier
+        event
+        for event in news.outcomes[-MOST_OUTCOMES:]
+        if (event.kind, event.number, event.night) not in earlier
     )
     # Verdicts are those of the pull request.
     ends = {
-        ("issue" if fate.kind in (*SHUT, "reopened") else "pull", fate.number): fate.kind
-        for fate in new
+        ("issue" if event.kind in (*SHUT, "reopened") else "pull", event.number): event.kind
+        for event in new
     }
 
     def updated(item: PublishedItem) -> PublishedItem:
@@ -169,7 +171,7 @@ def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
 
     return lesson.model_copy(
         update={
-            "fates": (*lesson.fates, *new)[-MOST_FATES:],
+            "outcomes": (*lesson.outcomes, *new)[-MOST_OUTCOMES:],
             "watch": news.watch or lesson.watch,
             "outcome": new[-1].kind if new else lesson.outcome,
             "proposed": tuple(map(updated, lesson.proposed)),
@@ -183,28 +185,28 @@ def open_trouble(lesson: Lesson) -> str:
     A later merge or verification supersedes earlier trouble. The sentence holds people's words on
     one line: escape it for where it goes.
     """
-    fate = next(iter(_troubles(lesson)), None)
-    if fate is None:
+    event = next(iter(_troubles(lesson)), None)
+    if event is None:
         return ""
-    number = f"#{fate.number}" if fate.number else "a proposal of ours"
-    why = line(": ".join(filter(None, (*fate.words[:1], fate.because))), 300)
-    return TROUBLES[fate.kind].format(number=number) + (f": {why}" if why else "")
+    number = f"#{event.number}" if event.number else "a proposal of ours"
+    why = line(": ".join(filter(None, (*event.words[:1], event.because))), 300)
+    return TROUBLES[event.kind].format(number=number) + (f": {why}" if why else "")
 
 
 def is_only_rejected(lesson: Lesson) -> bool:
     """Tell whether the only open trouble is that people rejected its fix."""
-    return {fate.kind for fate in _troubles(lesson)} == {"closed unmerged"}
+    return {event.kind for event in _troubles(lesson)} == {"closed unmerged"}
 
 
 def _troubles(lesson: Lesson) -> list[OutcomeEvent]:
-    since = takewhile(lambda fate: fate.kind not in SUPERSEDES, reversed(lesson.fates))
-    return [fate for fate in since if fate.kind in TROUBLES and not fate.answered]
+    since = takewhile(lambda event: event.kind not in SUPERSEDES, reversed(lesson.outcomes))
+    return [event for event in since if event.kind in TROUBLES and not event.answered]
 
 
 def mark_answered(lesson: Lesson) -> Lesson:
     """Mark a lesson once a fresh analysis took all that had happened into account."""
-    fates = tuple(fate.model_copy(update={"answered": True}) for fate in lesson.fates)
-    return lesson.model_copy(update={"fates": fates})
+    outcomes = tuple(event.model_copy(update={"answered": True}) for event in lesson.outcomes)
+    return lesson.model_copy(update={"outcomes": outcomes})
 
 
 def why_no_news(lesson: Lesson, at: datetime | None = None) -> str:
@@ -368,19 +370,19 @@ def _is_its_source(lesson: Lesson, tonight: Tonight) -> bool:
 
 
 def judge_fix(
-    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, outcomes: tuple[OutcomeEvent, ...]
 ) -> tuple[FixWatch, OutcomeEvent | None]:
     """Return the watch with its verdict, and the event of a new one.
 
     No verdict without time that was read since the deploy; none after "regressed", which only
-    another merged fix ends. `fates` are tonight's so far.
+    another merged fix ends. `outcomes` are tonight's so far.
     """
     if watch.deployed_at is None or watch.after.hours <= 0 or watch.verdict == "regressed":
         return watch, None
     verdict: Verdict = "regressed"
     because = ""
     if watch.verdict != "no effect":
-        because = _regression(lesson, watch, tonight, fates)
+        because = _regression(lesson, watch, tonight, outcomes)
     if watch.verdict != "verified" and not because:
         verdict, because = _effect(watch)
     if not because:
@@ -419,10 +421,10 @@ def _effect(watch: FixWatch) -> tuple[Verdict, str]:
 
 
 def _regression(
-    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, outcomes: tuple[OutcomeEvent, ...]
 ) -> str:
     """The reason the error has regressed; a rate is compared with the verified one only."""
-    reopened = next((fate.number for fate in fates if fate.kind == "reopened"), None)
+    reopened = next((event.number for event in outcomes if event.kind == "reopened"), None)
     if watch.verdict and reopened is not None:
         return f"issue #{reopened} was reopened"
     old = lesson.watch.after if lesson.watch and lesson.watch.number == watch.number else None
@@ -467,9 +469,9 @@ def _lately(
     """
     night, today = tonight.night, night_date(tonight.night)
     verified = [
-        fate.on + timedelta(days=1)
-        for fate in lesson.fates
-        if fate.kind == "verified" and fate.number == watch.number
+        event.on + timedelta(days=1)
+        for event in lesson.outcomes
+        if event.kind == "verified" and event.number == watch.number
     ]
     first = max((today - LATELY, *verified))
     nights = rates.nights_read(lesson, tonight.records, night, night.window.until)

@@ -198,15 +198,15 @@ def settled_issues(lesson: knowledge.Lesson) -> tuple[int, ...]:
     """List issues that we opened again and a person closed again: their word stands."""
     shut: dict[int, bool] = {}
     opened: set[int] = set()
-    for fate in lesson.fates:
-        if fate.kind in ("merged", "edited before merge"):  # another fix: all begins anew
+    for event in lesson.outcomes:
+        if event.kind in ("merged", "edited before merge"):  # another fix: all begins anew
             opened.clear()
             shut.clear()
-        elif fate.number is not None and fate.kind == "reopened":
-            opened |= {fate.number} if fate.because == REOPENED else set()
-            shut[fate.number] = False
-        elif fate.number is not None and fate.kind in ("closed", "not planned"):
-            shut[fate.number] = True
+        elif event.number is not None and event.kind == "reopened":
+            opened |= {event.number} if event.because == REOPENED else set()
+            shut[event.number] = False
+        elif event.number is not None and event.kind in ("closed", "not planned"):
+            shut[event.number] = True
     return tuple(sorted(number for number in opened if shut.get(number)))
 
 
@@ -291,8 +291,8 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
     cases = (case for case in unexplained if case.case.fingerprint == analysis.fingerprint)
     priors = next((case.priors for case in cases), ())
     own = next((prior for prior in priors if prior.match.is_same), None)
-    told = tuple(prior.lesson.fingerprint for prior in priors if prior.lesson.has_cause)
-    update: dict[str, object] = {"told": told}
+    fingerprints = tuple(prior.lesson.fingerprint for prior in priors if prior.lesson.has_cause)
+    update: dict[str, object] = {"prior_fingerprints": fingerprints}
     if own:
         refused = refused_fixes(own.lesson)
         again = ("this very fix was turned down, or did not help, before",)

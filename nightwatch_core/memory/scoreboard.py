@@ -49,7 +49,7 @@ ON_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopen
 class Judgement(NamedTuple):
     """Outcome of one published analysis: its issue and pull request count as one."""
 
-    said: str  # the confidence
+    stated_confidence: str
     right: float | None  # 0 wrong, 1 right, between: in part; None: undecided
     kind: knowledge.OutcomeKind | None  # what decided it, or happened last; None: nothing yet
     merged: bool
@@ -68,29 +68,36 @@ def chance(confidence: str, board: knowledge.Scoreboard) -> float | None:
 
 
 def _tier(confidence: str, board: knowledge.Scoreboard) -> knowledge.ConfidenceTier | None:
-    return next((tier for tier in board.tiers if tier.said == confidence), None)
+    return next((tier for tier in board.tiers if tier.stated_confidence == confidence), None)
 
 
 def calibrated(analysis: Analysis, board: knowledge.Scoreboard) -> Analysis:
     """Add its chance to an analysis, and lower its confidence where the record asks for it.
 
     A confidence is lowered by one step where its chance falls below what the next lower word
-    promises, with the analyst's own kept in `said`, and never raised. An analysis without a cause
-    stays as it is, and so does one that was calibrated before.
+    promises; `stated_confidence` keeps the analyst's own. It is never raised. An analysis that has
+    no cause, or was calibrated before, stays as it is.
     """
     tier, ours = _tier(analysis.confidence, board), chance(analysis.confidence, board)
     if tier is None or ours is None or analysis.chance is not None or not analysis.has_cause:
         return analysis
     right, decided = tier.found.right, tier.found.decided
-    because = f"findings said {tier.said} proved right {right:g} of {decided:,} times here"
+    because = (
+        f"findings said {tier.stated_confidence} proved right {right:g} of {decided:,} times here"
+    )
     update: dict[str, object] = {
         "chance": ours,
-        "track_record": TrackRecord(said=tier.said, right=right, decided=decided),
+        "track_record": TrackRecord(
+            stated_confidence=tier.stated_confidence, right=right, decided=decided
+        ),
     }
     lower = next((word for word, nominal in NOMINAL.items() if nominal < tier.nominal), None)
     if lower and decided >= LOWERING_NEEDS and ours < NOMINAL[lower]:
         because = f"{because}: said {lower} instead"
-        update |= {"confidence": lower, "said": analysis.said or analysis.confidence}
+        update |= {
+            "confidence": lower,
+            "stated_confidence": analysis.stated_confidence or analysis.confidence,
+        }
     return analysis.model_copy(update={**update, "because": (*analysis.because, because)})
 
 
@@ -98,10 +105,10 @@ def scoreboard(lessons: Iterable[knowledge.Lesson]) -> knowledge.Scoreboard:
     """Build the board of everything that `lessons`, archived ones included, were published for."""
     judged = judgements(lessons)
     tiers = []
-    for said, nominal in NOMINAL.items():
-        own = [item for item in judged if item.said == said]
+    for word, nominal in NOMINAL.items():
+        own = [item for item in judged if item.stated_confidence == word]
         tier = knowledge.ConfidenceTier(
-            said=said,
+            stated_confidence=word,
             nominal=nominal,
             found=_success(own),
             merged=sum(item.merged for item in own),
@@ -139,7 +146,7 @@ def judgements(lessons: Iterable[knowledge.Lesson]) -> tuple[Judgement, ...]:
 def _judged(lesson: knowledge.Lesson, items: list[knowledge.PublishedItem]) -> Judgement:
     """Judge one attempt: production's word first, then a reviewer's, then the issue's."""
     numbers = {item.number for item in items}
-    kinds = [fate.kind for fate in lesson.fates if fate.number in numbers]
+    kinds = [event.kind for event in lesson.outcomes if event.number in numbers]
     kinds += [item.outcome for item in items if item.outcome in OUTCOMES]
 
     def last(family: tuple[knowledge.OutcomeKind, ...]) -> knowledge.OutcomeKind | None:

@@ -54,15 +54,15 @@ class RefusedEdit(Value):
     is_slip: bool = False  # another attempt may put it right: it is not the file that is refused
 
 
-class KeptBack(Value):
+class Quarantined(Value):
     """A part of an analysis that repeats an order from outside where somebody would obey it."""
 
     part: Literal["tool call", "next step", "learning", "question", "tag", "description"]
     order: str  # untrusted text: escape it
 
 
-class Standing(Value):
-    """Where the failing lines stand on the base branch, which fixes aim at."""
+class BaseBranchStatus(Value):
+    """Status of the failing lines on the base branch, which fixes aim at."""
 
     kind: Literal["live", "drifted", "changed"]
     pull: int = 0  # of the change that awaits its deploy; 0: a commit without pull request
@@ -73,7 +73,7 @@ class Standing(Value):
 class SecondLook(Value):
     """Result of a second look at a case with a weak verdict."""
 
-    wanted: str  # why
+    reason: str  # why it was made
     skipped: str = ""  # why it was not made all the same
     kept: Literal["first", "second"] = "first"
     because: str = ""  # why that one was kept
@@ -83,7 +83,7 @@ class SecondLook(Value):
 class TrackRecord(Value):
     """The share of findings of the same confidence that proved right in this installation."""
 
-    said: answer.Confidence
+    stated_confidence: answer.Confidence
     right: float  # half right counts half
     decided: int
 
@@ -109,11 +109,11 @@ class Analysis(Value):
     score: float = 0.0  # computed by our code, 0 to 1
     ending: Ending = Ending()
     passes: int = 1
-    second_look: SecondLook | None = None  # None: none was wanted
+    second_look: SecondLook | None = None  # None: none was needed
     iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
     lines_read: tuple[LineRange, ...] = ()  # thereof what it was shown, for a second look
-    told: tuple[str, ...] = ()  # those lessons' fingerprints
+    prior_fingerprints: tuple[str, ...] = ()  # of the lessons that the analyst was given
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
     handed: tuple[str, ...] = ()  # facts of other errors of the night that it was given
@@ -121,7 +121,7 @@ class Analysis(Value):
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet
-    said: answer.Confidence | None = None  # the analyst's own confidence, where ours differs
+    stated_confidence: answer.Confidence | None = None  # the analyst's, where ours differs
     settled: tuple[int, ...] = ()  # issues we reopened for it, and people closed again
     waiting: str = ""  # why a known error that goes on is no news: its fix is not deployed yet …
     news: str = ""  # why a known error was looked at again
@@ -135,10 +135,10 @@ class Analysis(Value):
     fix_confidence: answer.Confidence | None = None  # in what should happen instead
     question: str = ""  # to the team, where what should happen is a choice of theirs
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
-    standing: Standing | None = None  # None: the code that failed is the base branch's
+    base_branch_status: BaseBranchStatus | None = None  # None: it is the commit that failed
     overlaps: tuple[Overlap, ...] = ()  # other pull requests that its fix meets
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
-    kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
+    quarantined: tuple[Quarantined, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
     handover: answer.Handover | None = None  # what is known where no cause is; None: it has a cause
 

@@ -86,7 +86,7 @@ class OutcomeUpdate(Value):
     fingerprint: str
     file: str = ""
     title: str = ""
-    fates: tuple[OutcomeEvent, ...] = ()  # new ones
+    outcomes: tuple[OutcomeEvent, ...] = ()  # new ones
     watch: FixWatch | None = None
     outcome: str = ""  # of the lesson from now on
     stale: str | None = None  # why it no longer fits the code; empty: it does; None: as before
@@ -104,7 +104,7 @@ class SuccessRate(Value):
 class ConfidenceTier(Value):
     """Outcomes of analyses of one confidence."""
 
-    said: Confidence
+    stated_confidence: Confidence
     nominal: float  # the probability that the word stands for
     found: SuccessRate = SuccessRate()
     merged: int = 0  # whatever came after
@@ -227,8 +227,8 @@ class Lesson(Value):
     cost_used: float | None = None  # USD; None: not known
     model: str = ""  # who analysed it
     commit: str = ""
-    outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
-    fates: tuple[OutcomeEvent, ...] = ()  # what became of our proposals, oldest first
+    outcome: str = ""  # of our proposals, the last of `outcomes`; empty: nothing yet
+    outcomes: tuple[OutcomeEvent, ...] = ()  # what became of our proposals, oldest first
     proposed: tuple[PublishedItem, ...] = ()  # what we published about it, oldest first
     watch: FixWatch | None = None  # its merged fix, being measured
     nights: tuple[NightSeen, ...] = ()

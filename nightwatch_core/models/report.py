@@ -97,7 +97,7 @@ class RunReport(Value):
     options: NightOptions
     status: Status = "complete"
     degraded: tuple[str, ...] = ()  # why the status is not complete
-    untold: bool = False  # the team could not be told of it: the next night does
+    unsent: bool = False  # the team could not be told of it: the next night does
     banner: tuple[str, ...] = ()  # what was local tonight
     advice: tuple[str, ...] = ()  # what might be set, for whoever runs it
     commit: Commit | None = None  # that runs in production

@@ -169,7 +169,7 @@ def is_steady(seen: Sequence[float]) -> bool:
 
 def was_fixed(lesson: Lesson) -> bool:
     """Tell whether a fix of ours was merged for it, whatever came of the fix."""
-    ends = (*(fate.kind for fate in lesson.fates), *(item.outcome for item in lesson.proposed))
+    ends = (*(event.kind for event in lesson.outcomes), *(item.outcome for item in lesson.proposed))
     return lesson.watch is not None or any(
         kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome)
     )
@@ -342,7 +342,7 @@ class _History:
         is_fixed = proposed or was_fixed(lesson) or not lesson.names.isdisjoint(self.fixed)
         reasons = (
             (is_fixed, "it has or had a fix"),
-            (any(f.kind == "closed" for f in lesson.fates), "its issue was closed as done"),
+            (any(f.kind == "closed" for f in lesson.outcomes), "its issue was closed as done"),
             (not lesson.names.isdisjoint(self.in_work), "somebody works on it"),
             (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
             (ignored_by(self.rules, as_group(lesson)) is not None, "a rule covers it"),
@@ -410,8 +410,8 @@ class _History:
         seen = [night for lesson in lessons for night in lesson.nights]
         dates = sorted({night.date for night in seen})
         gone = sum(recoveries(i.names, self.nights) for i in lessons if self._is_transient(i))
-        fates = (fate for lesson in lessons for fate in lesson.fates)
-        declined = [fate.number for fate in fates if fate.kind == "not planned"]
+        outcomes = (event for lesson in lessons for event in lesson.outcomes)
+        declined = [event.number for event in outcomes if event.kind == "not planned"]
         parts = (
             f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, "
             f"{sum(map(_times, lessons))} times, no fix is known; confidence was low on "
@@ -443,8 +443,8 @@ def _in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
     at |= {update.fingerprint for update in watched}
     ours = []
     for lesson in lessons:
-        is_published = lesson.issue_number or lesson.pr_number or lesson.proposed or lesson.fates
-        last = lesson.fates[-1].kind if lesson.fates else ""
+        is_published = lesson.issue_number or lesson.pr_number or lesson.proposed or lesson.outcomes
+        last = lesson.outcomes[-1].kind if lesson.outcomes else ""
         remembers_open = not report.outcomes and is_published and last not in ENDED
         is_watched = lesson.watch and not lesson.watch.verdict
         if lesson.names & at or is_watched or remembers_open:

@@ -93,11 +93,11 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
     yield _proof(finding, limits)
     refused = (f"{item.path}: {item.reason}" for item in of.refused)
     yield blocks.bullets("refused", "Not proposed", refused, many)
-    kept_back = (
+    quarantined = (
         f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
-        for part in of.kept_back
+        for part in of.quarantined
     )
-    yield blocks.bullets("kept back", "Kept back", kept_back, many)
+    yield blocks.bullets("kept back", "Kept back", quarantined, many)
     title = "Suspected change" if of.suspect_commit else "Suspects"
     yield blocks.bullets("suspects", title, _suspects(of), limits.suspects)
     yield blocks.bullets("open", "Open explanations", _explanations(of, "open"), many)
@@ -184,30 +184,30 @@ def misfit(analysis: Analysis) -> str:
 
 def caveats(analysis: Analysis) -> tuple[str, ...]:
     """Return what a reader has to keep in mind about the code that was read."""
-    is_live = analysis.standing is not None and analysis.standing.kind == "live"
+    is_live = analysis.base_branch_status is not None and analysis.base_branch_status.kind == "live"
     return tuple(filter(None, (misfit(analysis), "" if is_live else base_branch(analysis))))
 
 
 def base_branch(analysis: Analysis) -> str:
     """Say how the failing code is on the base branch; empty where it is the code that failed."""
-    stands = analysis.standing
-    if stands is None:
+    status = analysis.base_branch_status
+    if status is None:
         return ""
     texts = {
         "live": "The failing code is still on the base branch",
         "drifted": "The failing files differ on the base branch",
         "changed": "Already changed on the base branch, awaiting deploy",
     }
-    return sentence(stands.detail.strip() or texts[stands.kind])
+    return sentence(status.detail.strip() or texts[status.kind])
 
 
 def awaited(analysis: Analysis) -> str:
     """Name the change that the base branch has and production has not; empty for none."""
-    stands = analysis.standing
-    if stands is None or stands.kind != "changed":
+    status = analysis.base_branch_status
+    if status is None or status.kind != "changed":
         return ""
-    by = f" by commit {stands.sha[:10]}" if stands.sha else ""
-    by = f" by #{stands.pull}" if stands.pull else by
+    by = f" by commit {status.sha[:10]}" if status.sha else ""
+    by = f" by #{status.pull}" if status.pull else by
     return f"already changed{by}, awaiting deploy"
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nightwatch_core.code.diffs import Change, change_in, file_diffs, holds, meet
 from nightwatch_core.code.verdict import advantage
-from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.analysis import Analysis, BaseBranchStatus
 from nightwatch_core.models.code import ChangedFile, OtherPull, Overlap
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
@@ -134,7 +134,7 @@ def _names(text: str, names: Iterable[str]) -> bool:
 def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
     """Add to a report which pull requests its fixes overlap with.
 
-    What was merged after the code that failed awaits its deploy, as `Standing` says it.
+    What was merged after the code that failed awaits its deploy, as `BaseBranchStatus` says it.
     """
     known = dict(found)
     analyses = tuple(
@@ -147,17 +147,18 @@ def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
 
 
 def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> Analysis:
-    told = analysis.model_copy(update={"overlaps": found})
+    status = analysis.base_branch_status
+    updated = analysis.model_copy(update={"overlaps": found})
     merged = next((overlap for overlap in found if overlap.kind == "merged"), None)
-    if merged is None or (analysis.standing and analysis.standing.kind == "changed"):
-        return told
+    if merged is None or (status and status.kind == "changed"):
+        return updated
     base = report.base or report.commit
     branch = base.branch if base and base.branch else "HEAD"
     day = f" of {merged.at:%Y-%m-%d}" if merged.at else ""
     number = f"#{merged.number}" if merged.number else f"commit {merged.sha[:10]}"
     detail = f"Already changed on {branch} by {number}{day}, awaiting its deploy."
-    stands = Standing(kind="changed", pull=merged.number, sha=merged.sha, detail=detail)
-    return told.model_copy(update={"standing": stands})
+    status = BaseBranchStatus(kind="changed", pull=merged.number, sha=merged.sha, detail=detail)
+    return updated.model_copy(update={"base_branch_status": status})
 
 
 def taken(analysis: Analysis) -> Reason | None:

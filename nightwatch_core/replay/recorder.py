@@ -144,7 +144,7 @@ def _slim(report: RunReport) -> RunReport:
         night=report.night,
         options=report.options,
         status=report.status,
-        untold=report.untold,
+        unsent=report.unsent,
         dropped=dropped,
         started=report.started,
         finished=report.finished,

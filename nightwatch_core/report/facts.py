@@ -69,11 +69,11 @@ def reliability(board: Scoreboard) -> Table:
     """Return the rows of stated against actual reliability by confidence."""
     rows = (
         (
-            tier.said,
+            tier.stated_confidence,
             _share(tier.nominal),
             *(f"{n:,}" for n in (tier.found.times, tier.found.decided)),
             *(f"{n:,}" for n in (tier.merged, tier.verified, tier.rejected)),
-            *map(_share, (tier.found.share, chance(tier.said, board))),
+            *map(_share, (tier.found.share, chance(tier.stated_confidence, board))),
         )
         for tier in board.tiers
     )

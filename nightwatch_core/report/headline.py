@@ -68,7 +68,7 @@ def headline(report: RunReport) -> str:
         (judged, "judged at first sight in a batch"),
         (_submitted(report), "submitted in a batch"),
     )
-    verdicts = Counter(fate.kind for update in report.followed for fate in update.fates)
+    verdicts = Counter(event.kind for update in report.followed for event in update.outcomes)
     outcomes = (
         (verdicts["verified"], "verified"),
         (verdicts["no effect"], "without effect"),

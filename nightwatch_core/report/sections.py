@@ -114,25 +114,25 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
     }
     entries: list[Entry] = []
     shown: set[tuple[str, int | None]] = set()
-    news = [(update, fate) for update in report.followed for fate in update.fates]
-    for update, fate in sorted(news, key=lambda pair: ORDER.index(pair[1].kind)):
-        kind = "issue" if fate.kind in _OF_ISSUES else "pull"
-        shown.add((kind, fate.number))
-        number = f" #{fate.number}" if fate.number is not None else ""
-        counted = watch_figures(update.watch) if update.watch and fate.kind in VERDICTS else ""
-        because = line(fate.because or counted, TEXT)
-        words = tuple(line(f"“{word}”", TEXT) for word in fate.words[:3] if word.strip())
+    news = [(update, event) for update in report.followed for event in update.outcomes]
+    for update, event in sorted(news, key=lambda pair: ORDER.index(pair[1].kind)):
+        kind = "issue" if event.kind in _OF_ISSUES else "pull"
+        shown.add((kind, event.number))
+        number = f" #{event.number}" if event.number is not None else ""
+        counted = watch_figures(update.watch) if update.watch and event.kind in VERDICTS else ""
+        because = line(event.because or counted, TEXT)
+        words = tuple(line(f"“{word}”", TEXT) for word in event.words[:3] if word.strip())
         entry = Entry(
-            head=f"{fate.kind}: {_ITEMS[kind]}{number}",
+            head=f"{event.kind}: {_ITEMS[kind]}{number}",
             text=line(update.title or update.fingerprint, TITLE),
             small=because or line(" / ".join(words), TEXT),
             more=words if because else (),
-            address=line(addresses.get((kind, fate.number), ""), LONG),
+            address=line(addresses.get((kind, event.number), ""), LONG),
         )
         entries.append(entry)
     for update in report.followed:
         watch = update.watch
-        if watch and not update.fates and not watch.verdict:
+        if watch and not update.outcomes and not watch.verdict:
             shown.add(("pull", watch.number))
             waiting = "merged, not yet in production as far as we can tell"
             entry = Entry(

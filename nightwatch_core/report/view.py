@@ -322,7 +322,7 @@ def _sections(
     if analysis.has_fix:
         value = f"{expected_value((analysis, *told.twins))}"
         worth = (blocks.Fact(name="Expected value", text=value),)
-    is_live = analysis.standing is not None and analysis.standing.kind == "live"
+    is_live = analysis.base_branch_status is not None and analysis.base_branch_status.kind == "live"
     rows = facts.facts(
         "error",
         blocks.TITLE,
@@ -372,9 +372,9 @@ def _proved(analysis: Analysis) -> str:
     record = analysis.track_record
     if record is None:
         return ""
-    lowered = f", lowered from {analysis.said}" if analysis.said else ""
+    lowered = f", lowered from {analysis.stated_confidence}" if analysis.stated_confidence else ""
     times = f"{record.right:g} of {record.decided:,} times"
-    return f"proved right here {times} when said {record.said}{lowered}"
+    return f"proved right here {times} when said {record.stated_confidence}{lowered}"
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:

@@ -314,7 +314,7 @@ def judge(
 ) -> None:
     """Count a suggestion, and what it would hide that is or will be fixed."""
     covered = [fault for fault in world if matches(rule, fault.plain)]
-    fixed = (lesson for lesson in lessons.values() if lesson.fates or lesson.has_fix)
+    fixed = (lesson for lesson in lessons.values() if lesson.outcomes or lesson.has_fix)
     counts.suggested += 1
     counts.known_harm += any(matches(rule, as_group(item)) for item in fixed)
     counts.later_harm += any(fault.fixed_on is not None for fault in covered)
@@ -374,7 +374,7 @@ def learn_of_merge(
     for group in groups if fault.merged(day) else ():
         old = lessons.get(group.fingerprint)
         if old and old.has_fix:
-            lessons[group.fingerprint] = old.model_copy(update={"fates": (merged,)})
+            lessons[group.fingerprint] = old.model_copy(update={"outcomes": (merged,)})
 
 
 def window_of(day: int) -> Window:

@@ -107,7 +107,7 @@ def _untold(cell: Cell, world: "FaultyWorld", report: RunReport, output: str) ->
             yield f"the terminal does not say: {why[:60]}"
         if cell.service != "slack" and _plain(why.partition("/")[0])[:SEEN] not in slack:
             yield f"the team is not told: {why[:60]}"
-    if not world.slack.shown() and not (cell.service == "slack" and report.untold):
+    if not world.slack.shown() and not (cell.service == "slack" and report.unsent):
         yield "the team is told nothing"
 
 

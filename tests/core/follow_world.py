@@ -99,7 +99,7 @@ class Production:
         self.told: list[OutcomeUpdate] = []
 
     def nights(self, *occurrences: int, **fields: Any) -> list[str]:
-        """So many occurrences on the next nights; the fates that were told of."""
+        """So many occurrences on the next nights; the outcomes that were told of."""
         return [kind for many in occurrences for kind in self._night(many, **fields)]
 
     def _night(self, occurrences: int, **fields: Any) -> list[str]:
@@ -118,7 +118,7 @@ class Production:
             nights = add_night(self.lesson.nights, seen(self.number, occurrences))
             update = {"nights": nights, "seen_until": at(self.number)}
             self.lesson = self.lesson.model_copy(update=update)
-        return [fate.kind for fate in news.fates] if news else []
+        return [fate.kind for fate in news.outcomes] if news else []
 
     def merge(self, number: int = 4) -> None:
         """In the day after the last night."""

@@ -245,7 +245,17 @@ def hostile(text: str = HOSTILE) -> RunReport:
     report, more = remembered(), (analysis(8, gate=PROVED), analysis(7, gate=FELL_THROUGH, fix=()))
     report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9), *more)})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
-    fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
+    fixed |= {
+        "standing",
+        "publish",
+        "effort",
+        "stated_confidence",
+        "verdict",
+        "field",
+        "cause",
+        "fit",
+        "on",
+    }
     fixed |= {"checks", "expires", "last_well", "outcome", "by"}
 
     def spoiled(value: object, name: str = "") -> object:

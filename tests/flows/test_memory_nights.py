@@ -58,5 +58,5 @@ def test_a_record_of_wrong_findings_makes_the_night_less_sure():
         )
     with using(told):
         (found,) = plain_night().analyses
-    assert (found.confidence, found.said) == ("low", "medium")
+    assert (found.confidence, found.stated_confidence) == ("low", "medium")
     assert found.because[-1].endswith("proved right 0 of 20 times here: said low instead")

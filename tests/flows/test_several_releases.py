@@ -107,10 +107,11 @@ def test_every_error_is_read_at_its_own_release(shop: Path) -> None:
         "release v1 (tag)", "release v2 (tag)",
     ]  # fmt: skip
     assert cart.has_fix
-    assert cart.standing is not None
-    assert (cart.standing.kind, cart.standing.pull, cart.standing.sha) == ("changed", 5, fix)
-    assert pay.standing is not None
-    assert pay.standing.kind == "live"
+    status = cart.base_branch_status
+    assert status is not None
+    assert (status.kind, status.pull, status.sha) == ("changed", 5, fix)
+    assert pay.base_branch_status is not None
+    assert pay.base_branch_status.kind == "live"
     assert (cart.suspects, cart.suspect_commit) == ((), "")
     assert [receipt.kind for receipt in report.receipts] == ["issue", "issue"]
     outbox = memory.reading.tracker
@@ -138,8 +139,8 @@ def test_a_fix_is_made_on_the_base_branch(tmp_path: Path) -> None:
     cart = finding(report, CART)
     pull = memory.reading.tracker.published[-1]  # type: ignore[attr-defined]
 
-    assert cart.standing is not None
-    assert cart.standing.kind == "drifted"
+    assert cart.base_branch_status is not None
+    assert cart.base_branch_status.kind == "drifted"
     assert commit_text(shop, cart) == "First"
     assert (pull.kind, pull.commit) == ("pull", git(shop, "rev-parse", "main"))
     text = f"import money\n\n\n{CART_V1}".replace("line.price", "line.cost")
@@ -172,8 +173,8 @@ def test_a_lesson_is_held_against_the_code_that_failed(shop: Path) -> None:
 
     assert cart.ending.kind == "reused"
     assert [quote.verified for quote in cart.evidence] == [True]
-    assert cart.standing is not None
-    assert cart.standing.kind == "changed"
+    assert cart.base_branch_status is not None
+    assert cart.base_branch_status.kind == "changed"
     assert len(memory.reading.model.shown) == 1  # type: ignore[attr-defined]
 
 

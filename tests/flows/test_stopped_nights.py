@@ -127,7 +127,7 @@ def muted(world: Dependencies, trouble: Exception, times: int) -> Dependencies:
 def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
     world = muted(worlds(), GiveUp("no such channel"), times=1)
     first = night(world)
-    assert first.untold
+    assert first.unsent
     assert "telling the team: no such channel" in first.degraded
     second = night(world)
     told = world.publishing.notifier.told

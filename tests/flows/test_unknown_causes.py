@@ -143,6 +143,6 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     with using(made):
         night = nightly()
     [found] = night.analyses
-    assert (found.second_look.wanted, found.second_look.kept) == ("cause unknown", "second")
+    assert (found.second_look.reason, found.second_look.kept) == ("cause unknown", "second")
     assert found.has_cause
     assert [receipt.kind for receipt in night.receipts] == ["issue"]

@@ -40,10 +40,10 @@ def ending(report: dict[str, Any], error: shop.Failing) -> str:
     return str(about(report, error)["ending"]["kind"])
 
 
-def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
+def outcomes(report: dict[str, Any], error: shop.Failing) -> list[str]:
     """What became of the proposals about an error, as this night noticed."""
     own = [item for item in report["followed"] if error.path in item["title"]]
-    return [fate["kind"] for item in own for fate in item["fates"]]
+    return [fate["kind"] for item in own for fate in item["outcomes"]]
 
 
 def done(report: dict[str, Any]) -> list[str]:
@@ -57,7 +57,9 @@ def fences(text: str) -> str:
 
 def tier(world: Days) -> ConfidenceTier:
     """The scoreboard's row of findings that were said with high confidence."""
-    (found,) = (item for item in scoreboard(world.lessons()).tiers if item.said == "high")
+    (found,) = (
+        item for item in scoreboard(world.lessons()).tiers if item.stated_confidence == "high"
+    )
     return found
 
 
@@ -124,14 +126,14 @@ def _told_the_model(world: Days) -> None:
 
 def _insisted(world: Days, second: Night, draft: dict[str, Any]) -> None:
     assert ending(second.report, BASKET) == "answered"
-    assert fates(second.report, BASKET) == ["closed unmerged"]
+    assert outcomes(second.report, BASKET) == ["closed unmerged"]
     assert world.draft(BASKET) is draft
     basket = about(second.report, BASKET)["case"]["leader"]["fingerprint"]
     skips = [skip for skip in second.report["skips"] if skip["fingerprint"] == basket]
     why = {skip["kind"]: skip["reason"] for skip in skips}
     assert "the very fix that failed" in why["comment"]
     assert "this very fix was turned down" in why["pull"]
-    (fate,) = world.lesson(BASKET).fates
+    (fate,) = world.lesson(BASKET).outcomes
     assert (fate.kind, fate.number, fate.answered) == ("closed unmerged", draft["number"], True)
     assert any("name it back instead" in word for word in fate.words)
 
@@ -170,8 +172,8 @@ def _merged_and_awaited(world: Days) -> None:
     held = world.held()
     night = world.night(*TWO)
     report = passed(night)
-    assert fates(report, BASKET) == ["closed", "merged"]
-    assert fates(report, MAILER) == ["closed", "merged", "edited before merge"]
+    assert outcomes(report, BASKET) == ["closed", "merged"]
+    assert outcomes(report, MAILER) == ["closed", "merged", "edited before merge"]
     assert "is not yet in production" in about(report, BASKET)["waiting"]
     assert f"#{basket['number']}" in about(report, BASKET)["waiting"]
     assert not world.claude.bodies
@@ -192,20 +194,20 @@ def _deployed_and_verified(world: Days) -> None:
     assert (watch.verdict, watch.after.occurrences) == ("", 0)
     assert 23 < watch.after.hours < 25, "a whole night after the deploy"
     assert watch.after.traffic
-    assert not fates(report, BASKET)
+    assert not outcomes(report, BASKET)
 
     world.next_day(RATE, traffic=TRAFFIC, release="v1.9.1")
     held, night = world.held(), world.night(*TWO)
     report = passed(night)
-    assert fates(report, BASKET) == ["verified"]
-    assert fates(report, MAILER) == ["verified"]
+    assert outcomes(report, BASKET) == ["verified"]
+    assert outcomes(report, MAILER) == ["verified"]
     assert not world.claude.bodies
     assert world.held() == held
     assert "verified" in night.output
     watch = world.lesson(BASKET).watch
     assert watch
     assert (watch.verdict, watch.before.traffic) == ("verified", TRAFFIC)
-    assert "transactions" in world.lesson(BASKET).fates[-1].because
+    assert "transactions" in world.lesson(BASKET).outcomes[-1].because
     assert world.lesson(BASKET).notes, "a fix that helped is noted"
 
 
@@ -216,7 +218,7 @@ def _undone_and_told_once(world: Days) -> None:
     undone = move_base(world.github, {BASKET.path: shop.BASKET})
     world.deploy(BACK, undone, timedelta(hours=23))
     report = passed(world.night(*TWO))
-    assert fates(report, BASKET) == ["regressed"]
+    assert outcomes(report, BASKET) == ["regressed"]
     assert done(report) == ["reopen", "pull"]
     issue = world.issue(BASKET)
     assert (issue["state"], issue["state_reason"]) == ("open", "reopened")
@@ -233,7 +235,7 @@ def _undone_and_told_once(world: Days) -> None:
     world.next_day(BASKET, RATE, traffic=TRAFFIC, release=BACK)
     report = passed(world.night(*TWO))
     assert ending(report, BASKET) == "reused"
-    assert not fates(report, BASKET)
+    assert not outcomes(report, BASKET)
     assert world.held() == held
     assert not report["receipts"]
     assert not world.claude.bodies

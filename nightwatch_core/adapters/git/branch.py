@@ -53,10 +53,10 @@ class Step(NamedTuple):
 
     message: str
     changes: tuple[FileChange, ...]
-    wanted: dict[str, PathState]
+    expected: dict[str, PathState]
 
 
-def wanted_changes(
+def expected_changes(
     changes: tuple[FileChange, ...],
     before: Base,
     content: Callable[[objects.Node], bytes],
@@ -80,14 +80,14 @@ def wanted_changes(
     return new
 
 
-def wanted_steps(
+def expected_steps(
     pull: DraftPull,
     before: Base,
     content: Callable[[objects.Node], bytes],
     named: Callable[[bytes, objects.Node | None], str],
 ) -> tuple[Step, ...]:
-    """Return the commits of a draft, in order; raises `Refused` as `wanted_changes`."""
-    whole = wanted_changes(pull.changes, before, content, named)
+    """Return the commits of a draft, in order; raises `Refused` as `expected_changes`."""
+    whole = expected_changes(pull.changes, before, content, named)
     if not pull.commits:
         return (Step(commit_message(pull), pull.changes, whole),)
     if len(pull.commits) > COMMITS:
@@ -98,7 +98,7 @@ def wanted_steps(
         return b"" if node.oid in own else content(node)  # what we wrote is text
 
     for commit in pull.commits:
-        wanted = wanted_changes(commit.changes, now, read, named)
+        wanted = expected_changes(commit.changes, now, read, named)
         steps.append(Step(plain_message(commit.message or pull.title), commit.changes, wanted))
         own |= {state.oid for state in wanted.values()}
         for path, state in wanted.items():
@@ -106,7 +106,7 @@ def wanted_steps(
             if state.mode != objects.GONE:
                 now[path] = objects.Node(path, state.mode, state.oid, None, path)
     nothing = PathState(objects.GONE, "")
-    ended = {path: state_at(now, path) or nothing for step in steps for path in step.wanted}
+    ended = {path: state_at(now, path) or nothing for step in steps for path in step.expected}
     new = {p: s for p, s in ended.items() if s != (state_at(before, p) or nothing)}
     if new != whole:
         raise Refused("its commits do not add up to what was proposed")
@@ -235,11 +235,11 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     base = _base(checkout, pull.base)
     before = objects.read_tree(git, base)
     _check_not_moved(git, pull, base, before)
-    steps = wanted_steps(pull, before, partial(_content, git), partial(_written, git))
+    steps = expected_steps(pull, before, partial(_content, git), partial(_written, git))
     commit = base
     for step in steps:
-        before_step, commit = commit, commit_tree(git, commit, step.wanted, step.message, at)
-        if changed(git, before_step, commit) != step.wanted:
+        before_step, commit = commit, commit_tree(git, commit, step.expected, step.message, at)
+        if changed(git, before_step, commit) != step.expected:
             raise Refused("the commit would change other files than proposed")
     if pull.as_patch:
         return _kept(git, ref, commit)
@@ -356,7 +356,7 @@ def _made_before(git: command.Git, branch: str, tip: str, steps: tuple[Step, ...
     commit = tip
     for step in reversed(steps):
         parents = git.line("rev-parse", f"{commit}^@").split()
-        if len(parents) != 1 or changed(git, parents[0], commit) != step.wanted:
+        if len(parents) != 1 or changed(git, parents[0], commit) != step.expected:
             raise Refused(f"branch {branch} exists with other content: delete or rename it")
         commit = parents[0]
     return Made(tip, is_new=False)

@@ -18,9 +18,9 @@ from nightwatch_core.adapters.git.branch import (
     Refused,
     Step,
     check_not_moved,
+    expected_changes,
+    expected_steps,
     plain_message,
-    wanted_changes,
-    wanted_steps,
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
@@ -171,7 +171,7 @@ class Branches:
         below = self._commit(tip)
         for step in reversed(plan.steps):
             parent = self._commit(below.parents[0]) if len(below.parents) == 1 else None
-            if not parent or self._trees.differences(parent.tree, below.tree) != step.wanted:
+            if not parent or self._trees.differences(parent.tree, below.tree) != step.expected:
                 raise Refused(
                     f"branch {pull.branch} exists with other content: delete or rename it"
                 )
@@ -185,7 +185,7 @@ class Branches:
             raise Refused(f"there is no branch {update.branch[:80]!a} of ours")
         root = self._commit(update.head).tree
         paths = tuple(change.path for change in update.changes if not why_unsafe(change.path))
-        wanted = wanted_changes(
+        wanted = expected_changes(
             update.changes, self._trees.list_around(root, paths), self._content, blob_name
         )
         step = Step(plain_message(update.commit_message), update.changes, wanted)
@@ -219,7 +219,7 @@ class Branches:
             if not row:
                 raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
             check_not_moved(pull.changes, self._trees.list_around(row.tree, paths), before)
-        return Plan(head, root, before, wanted_steps(pull, before, self._content, blob_name))
+        return Plan(head, root, before, expected_steps(pull, before, self._content, blob_name))
 
     def head(self, branch: str) -> str | None:
         """Return the commit that a branch stands at; None where there is no such branch."""
@@ -239,10 +239,10 @@ class Branches:
                 "type": "blob",
                 **({"sha": None} if texts[path] is None else {"content": texts[path]}),
             }
-            for path, state in step.wanted.items()
+            for path, state in step.expected.items()
         ]
         tree = self._make_object("git/trees", tree=changes, base_tree=root)
-        if self._trees.differences(root, tree) != step.wanted:
+        if self._trees.differences(root, tree) != step.expected:
             raise Refused("the commit would change other files than proposed")
         commit = self._make_object("git/commits", message=step.message, tree=tree, parents=[parent])
         return commit, tree

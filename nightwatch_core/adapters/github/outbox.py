@@ -147,14 +147,14 @@ class GitHubOutbox:
     def _mail(self, pull: proposals.DraftPull, base: str) -> str:
         """Return the draft's steps as mails that `git am` applies."""
         plan = self._branches.plan(pull, base)
-        paths = dict.fromkeys(path for step in plan.steps for path in step.wanted)
+        paths = dict.fromkeys(path for step in plan.steps for path in step.expected)
         nodes = {path: node for path in paths if (node := plan.before.get(path))}
         read_blob = self._repository.read_blob
         trees = [{path: (node.mode, read_blob(node.oid)) for path, node in nodes.items()}]
         for step in plan.steps:
             tree = dict(trees[-1])
             texts = {change.path: (change.text or "").encode() for change in step.changes}
-            for path, state in step.wanted.items():
+            for path, state in step.expected.items():
                 tree.pop(path, None)
                 if state.mode != GONE:
                     tree[path] = (state.mode, texts[path])

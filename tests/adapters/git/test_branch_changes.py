@@ -8,8 +8,8 @@ from nightwatch_core.adapters.git.branch import (
     PathState,
     Refused,
     check_not_moved,
+    expected_changes,
     state_at,
-    wanted_changes,
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import CHANGED_FILES, FILE_BYTES
@@ -50,7 +50,7 @@ LISTINGS = {"files only": FILES, "with folders": FILES | FOLDERS}
 
 def wanted(listing, *changes):
     made = tuple(FileChange(path=path, text=text) for path, text in changes)
-    return wanted_changes(
+    return expected_changes(
         made,
         LISTINGS[listing],
         lambda node: CONTENT[node.oid],
@@ -87,7 +87,7 @@ def test_what_must_not_be_made_is_refused_with_its_reason(listing, how):
 
 def test_an_unchanged_file_is_no_change():
     change = (FileChange(path="app/a.rb", text="one"), FileChange(path="n", text="x"))
-    found = wanted_changes(change, FILES, lambda node: b"one", lambda text, beside: "1")
+    found = expected_changes(change, FILES, lambda node: b"one", lambda text, beside: "1")
     assert found == {"n": PathState(FILE, "1")}
 
 

@@ -48,7 +48,7 @@ def fix_asked_for(text):
     fate = OutcomeEvent(
         kind="closed unmerged", number=1, on="2026-01-01", because=text, words=(text,)
     )
-    known = lesson(title=text, root_cause=text, fix_owed=text, fates=(fate,))
+    known = lesson(title=text, root_cause=text, fix_owed=text, outcomes=(fate,))
     shown = ResearchContext(previews=(preview(path=text, text=text),))
     return fix_alone.request(hostile_case(text), known, shown, NIGHT)
 

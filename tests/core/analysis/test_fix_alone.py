@@ -62,7 +62,7 @@ def test_all_is_asked_where_nothing_is_owed_or_the_record_fits_no_code():
 
 NO = OutcomeEvent(kind="closed unmerged", number=7, on=OWED.first_detected, words=("```\nNo.",))
 REJECTED = OWED.model_copy(
-    update={"fix_owed": "", "fates": (NO,), "edits": (FIX,), "outcome": "closed unmerged"}
+    update={"fix_owed": "", "outcomes": (NO,), "edits": (FIX,), "outcome": "closed unmerged"}
 )
 
 

@@ -30,7 +30,7 @@ def test_a_weak_one_gets_a_fresh_conversation_that_is_told_what_was_found():
     found, model = looked(READ, MISSED, WEAK, READ, GOOD)
     assert (found.title, found.passes, found.iterations) == ("Good", 2, 5)
     look = found.second_look
-    assert (look.wanted, look.kept) == ("the confidence is low", "second")
+    assert (look.reason, look.kept) == ("the confidence is low", "second")
     assert look.because == "the second is better by confidence"
     assert found.usage.calls == 5
     assert look.usage.calls == 2

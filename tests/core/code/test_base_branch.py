@@ -8,7 +8,7 @@ from small_repo import case, frame
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
-from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.analysis import Analysis, BaseBranchStatus
 from nightwatch_core.models.answer import Evidence
 
 FAILING = "    sums = [line.price for line in lines]\n"
@@ -42,7 +42,7 @@ def test_one_commit_has_no_standing(tmp_path):
 def test_lines_that_nobody_touched_are_live(tmp_path):
     found = stands(tmp_path, Change("Readme", {"README": "x\n"}))
 
-    assert found == Standing(kind="live")
+    assert found == BaseBranchStatus(kind="live")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_lines_that_nobody_touched_are_live(tmp_path):
 def test_a_file_that_changed_around_them_has_drifted(tmp_path, text):
     found = stands(tmp_path, Change("Tax (#4)", {"shop/cart.py": text}))
 
-    assert found == Standing(
+    assert found == BaseBranchStatus(
         kind="drifted", detail="main has another shop/cart.py than the code that failed."
     )
 

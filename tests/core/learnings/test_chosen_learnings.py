@@ -40,7 +40,7 @@ def test_it_searches_by_the_models_words_too_and_keeps_what_the_model_keeps() ->
     searches = {"searches": ["login queries index"]}
     chosen, model = asked(searches, {"applying": ["far", "near", "nowhere"]})
     assert [one.task_id for one in chosen.found] == ["far", "near"]
-    assert chosen.said == "Chosen by claude-x of 3 that share words. It dropped css."
+    assert chosen.text == "Chosen by claude-x of 3 that share words. It dropped css."
     assert chosen.usage.calls == 2
     first, second = model.shown
     assert first.answer_schema["properties"].keys() == Searches.model_fields.keys()
@@ -55,7 +55,7 @@ def test_it_searches_by_the_models_words_too_and_keeps_what_the_model_keeps() ->
 def test_where_it_cannot_be_asked_words_alone_decide(answers: tuple[object, ...]) -> None:
     chosen, _ = asked(*answers)
     assert chosen.found == relevant_learnings(INTENT, TASKS)
-    assert chosen.said.startswith("Found by the intent's own words: ")
+    assert chosen.text.startswith("Found by the intent's own words: ")
 
 
 def test_a_local_model_and_a_small_budget_are_not_asked() -> None:

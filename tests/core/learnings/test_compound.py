@@ -66,7 +66,7 @@ def test_a_model_draws_notes_from_the_transcript() -> None:
     model = MemoryModel([f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```"], able=ABLE)
     drawn = asked(model)
     assert drawn.notes == Notes.model_validate({"timestamp": ON, **ANSWER})
-    assert drawn.said == "Drawn by claude-x."
+    assert drawn.text == "Drawn by claude-x."
     assert drawn.usage.calls == 1
     (shown,) = model.shown
     assert (shown.system, shown.tools) == ("the prompt", ())
@@ -100,8 +100,8 @@ def test_what_the_model_is_told_stands_in_a_fence_of_bounded_size() -> None:
 def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: str) -> None:
     drawn = asked(MemoryModel([script], able=ABLE))
     assert drawn.notes == draw_notes(KNOWN, ON)
-    assert why in drawn.said
-    assert drawn.said.startswith("Drawn by rule from the lesson itself: ")
+    assert why in drawn.text
+    assert drawn.text.startswith("Drawn by rule from the lesson itself: ")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: s
 )
 def test_nobody_is_asked_beyond_what_may_be_used_or_without_a_transcript(able, may, heard, why):
     model = MemoryModel([json.dumps(ANSWER)], able=able)
-    assert why in asked(model, heard=heard, may=MAY.model_copy(update=may)).said
+    assert why in asked(model, heard=heard, may=MAY.model_copy(update=may)).text
     assert model.shown == []
 
 
@@ -133,7 +133,7 @@ def test_where_the_model_fails_a_tasks_notes_come_from_its_labels_once() -> None
     section = TaskSection(name="plan", text="Decision: FTS\nRationale: rows are many.")
     task = TaskFile(id="t", title="T", sections=(section,))
     drawn = asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
-    assert drawn.said.startswith("Drawn by rule from the task's own sections: the model's answer")
+    assert drawn.text.startswith("Drawn by rule from the task's own sections: the model's answer")
     assert drawn.notes.decisions == (Decision(choice="FTS", rationale="rows are many."),)
     noted = task.model_copy(update={"notes": (drawn.notes,)})
     with pytest.raises(GiveUp, match="nothing new"):
@@ -142,11 +142,11 @@ def test_where_the_model_fails_a_tasks_notes_come_from_its_labels_once() -> None
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:
     figures = "81 in 7 nights before, 0 in 3 since"
-    fates = (
+    outcomes = (
         OutcomeEvent(kind="merged", number=4, on=ON),
         OutcomeEvent(kind="verified", number=4, on=ON, because=figures),
     )
-    told = {"outcome": "verified", "fates": fates, "next_steps": ("Alert on missing rates",)}
+    told = {"outcome": "verified", "outcomes": outcomes, "next_steps": ("Alert on missing rates",)}
     notes = draw_notes(KNOWN.model_copy(update=told), ON)
     assert notes.timestamp == ON
     assert notes.problems == (
@@ -210,14 +210,14 @@ def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
     verified = OutcomeEvent(kind="verified", number=7, on=ON, because="40 a day, now 0")
     for fix, proved in ((fix_digest(CALLS), True), ("f1:another", False)):
         item = PublishedItem(kind="pull", number=7, on=ON, fix=fix)
-        known = lesson(edits=CALLS, has_fix=True, fates=(verified,), proposed=(item,))
+        known = lesson(edits=CALLS, has_fix=True, outcomes=(verified,), proposed=(item,))
         assert ("verified" in solution(known)) == proved
 
 
 def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_down():
     verified = OutcomeEvent(kind="verified", number=7, on=ON)
     no = OutcomeEvent(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
-    said = solution(lesson(edits=CALLS, fates=(verified, no), outcome="closed unmerged"))
+    said = solution(lesson(edits=CALLS, outcomes=(verified, no), outcome="closed unmerged"))
     assert said == "Proposed, then closed unmerged (“Rename it back.”): Call y."
 
 

@@ -181,7 +181,7 @@ def test_only_the_tracker_says_what_was_merged():
         PublishedItem(kind="pull", number=4, on=END.date(), confidence="high", outcome="verified"),
     )
     boasting = lesson(
-        proposed=said, fates=(OutcomeEvent(kind="verified", number=4, on=END.date()),)
+        proposed=said, outcomes=(OutcomeEvent(kind="verified", number=4, on=END.date()),)
     )
     for items, decided in (((), 0), ((open_one,), 0), ((other,), 0), ((ours,), 1)):
         board = scoreboard((confirmed_by_tracker(boasting, items),))

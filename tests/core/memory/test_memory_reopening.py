@@ -46,14 +46,14 @@ def ours(day: int) -> OutcomeEvent:
     return fate("reopened", day, because=REOPENED, answered=True)
 
 
-def known(fates: tuple[OutcomeEvent, ...], kind: str = "reused") -> Analysis:
+def known(outcomes: tuple[OutcomeEvent, ...], kind: str = "reused") -> Analysis:
     return Analysis(
         case=Case(leader=GROUP),
         title="t",
         root_cause="r",
         confidence="medium",
         ending=Ending(kind=kind),
-        settled=settled_issues(LESSON.model_copy(update={"fates": fates})),
+        settled=settled_issues(LESSON.model_copy(update={"outcomes": outcomes})),
     )
 
 
@@ -74,15 +74,17 @@ def test_a_person_who_closes_it_again_is_not_argued_with():
 def test_what_a_person_opened_again_is_a_persons_to_close():
     theirs = (fate("closed", 5), fate("reopened", 6), fate("closed", 8))
     assert plan(known(theirs)) == ["reopen"]
-    assert settled_issues(LESSON.model_copy(update={"fates": (fate("closed", 5), ours(6))})) == ()
+    assert (
+        settled_issues(LESSON.model_copy(update={"outcomes": (fate("closed", 5), ours(6))})) == ()
+    )
 
 
 def test_a_reopening_of_ours_is_noted_at_once_and_no_news_to_us():
-    closed = LESSON.model_copy(update={"fates": (fate("closed", 5),), "outcome": "closed"})
+    closed = LESSON.model_copy(update={"outcomes": (fate("closed", 5),), "outcome": "closed"})
     receipt = Receipt(key="k", kind="reopen", fingerprint="v1:a", status="done", number=3)
     noted = add_publications(closed, known(()), night(), (receipt,))
     assert noted.outcome == "reopened"
-    assert [one.kind for one in noted.fates] == ["closed", "reopened"]
+    assert [one.kind for one in noted.outcomes] == ["closed", "reopened"]
     assert add_publications(noted, known(()), night(), (receipt,)) == noted
     assert open_trouble(noted) == ""
     open_again = CLOSED.model_copy(update={"state": "open", "closed_at": None})

@@ -129,9 +129,9 @@ NO = OutcomeEvent(kind="closed unmerged", number=7, on=TONIGHT.window.until.date
 
 
 def test_what_tonight_brought_counts_before_the_lesson_is_used():
-    prior = doubted(known(), told=lambda one: one.model_copy(update={"fates": (NO,)}))
+    prior = doubted(known(), told=lambda one: one.model_copy(update={"outcomes": (NO,)}))
     assert prior.match.doubt == "its fix was rejected in #7: No."
-    assert prior.lesson.fates == (NO,)
+    assert prior.lesson.outcomes == (NO,)
 
 
 REOPENED = NO.model_copy(update={"kind": "reopened", "number": 6})
@@ -141,13 +141,13 @@ LOST = (CitedLine(path="shop/cart.py", line=2, quote="no such line", digest=dige
 @pytest.mark.parametrize(
     ("more", "alone"),
     [
-        ({"fates": (NO,)}, True),
-        ({"fates": (REOPENED.model_copy(update={"answered": True}), NO)}, True),
-        ({"fates": (REOPENED, NO)}, False),
-        ({"fates": (NO,), "fix_confidence": "low"}, False),
-        ({"fates": (NO,), "fix_owed": "it does not parse"}, False),
-        ({"fates": (NO,), "evidence": LOST}, False),
-        ({"fates": (NO.model_copy(update={"kind": "no effect"}),)}, False),
+        ({"outcomes": (NO,)}, True),
+        ({"outcomes": (REOPENED.model_copy(update={"answered": True}), NO)}, True),
+        ({"outcomes": (REOPENED, NO)}, False),
+        ({"outcomes": (NO,), "fix_confidence": "low"}, False),
+        ({"outcomes": (NO,), "fix_owed": "it does not parse"}, False),
+        ({"outcomes": (NO,), "evidence": LOST}, False),
+        ({"outcomes": (NO.model_copy(update={"kind": "no effect"}),)}, False),
     ],
 )
 def test_after_a_rejection_alone_only_the_fix_of_a_proved_cause_is_asked_for(more, alone):
@@ -178,10 +178,10 @@ def test_a_stale_lesson_is_told_after_those_that_fit_the_code():
 def test_a_fresh_analysis_remembers_what_it_was_told():
     failed = PublishedItem(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
                       outcome="closed unmerged")  # fmt: skip
-    unknown = recall(known(proposed=(failed,), fates=(NO,)))
+    unknown = recall(known(proposed=(failed,), outcomes=(NO,)))
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
     found = with_priors(fresh, (unknown,))
-    assert found.told == ("v1:a",)
+    assert found.prior_fingerprints == ("v1:a",)
     assert found.rejected == ("f1:no",)
     assert found.news == "its fix was rejected in #7: No."
     assert with_priors(fresh, ()) == fresh

@@ -81,10 +81,10 @@ def test_a_rejection_is_news_until_a_fresh_analysis_has_answered_it():
     rejected = OutcomeEvent(
         kind="closed unmerged", number=4, on=date(2031, 3, 2), words=("Too slow.",)
     )
-    known = lesson(fates=(rejected,), outcome="closed unmerged")
+    known = lesson(outcomes=(rejected,), outcome="closed unmerged")
     assert news(known, met()) == "its fix was rejected in #4: Too slow."
     again = lesson_from(analysis(), night(5), DIGESTS, (), known)
-    assert [fate.answered for fate in again.fates] == [True]
+    assert [fate.answered for fate in again.outcomes] == [True]
     assert news(again, met(on=6)) == ""
 
 

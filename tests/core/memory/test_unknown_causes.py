@@ -98,7 +98,7 @@ def prior(of, **match):
 
 def test_no_prompt_tells_it_but_what_became_of_a_fix_is_told():
     gone = OutcomeEvent(kind="closed unmerged", number=5, on=date(2031, 3, 2), words=("No.",))
-    fixed = KEPT.model_copy(update={"fates": (gone,)})
+    fixed = KEPT.model_copy(update={"outcomes": (gone,)})
     for own, told in ((KEPT, ()), (fixed, (prior(fixed),)), (lesson(), (prior(lesson()),))):
         found = gather(case(), PathIndex({}), {}.get, priors=(prior(own),))
         assert found.priors == told
@@ -107,7 +107,7 @@ def test_no_prompt_tells_it_but_what_became_of_a_fix_is_told():
 def test_its_history_is_kept_beside_a_fresh_analysis():
     meeting = UnexplainedCase(case=case(), priors=(prior(KEPT, unsettled_nights=2, doubt="turn"),))
     fresh = with_priors(unknown(), (meeting,))
-    assert (fresh.told, fresh.unsettled_nights, fresh.news) == ((), 2, "turn")
+    assert (fresh.prior_fingerprints, fresh.unsettled_nights, fresh.news) == ((), 2, "turn")
     assert fresh.known_as
 
 

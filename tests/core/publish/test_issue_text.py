@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from tables import tables_of
 
 from nightwatch_core.code.related_code import Places, Reach
-from nightwatch_core.models.analysis import RefusedEdit, Standing
+from nightwatch_core.models.analysis import BaseBranchStatus, RefusedEdit
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.models.errors import Triage
@@ -76,7 +76,7 @@ def hostile(text):
         suspect_commit=text, fix_confidence="low", question=text, misfit="", model="rules",
         doubt=text,
         refused=(RefusedEdit(path=text, reason=text),),
-        standing=Standing(kind="changed", sha=text, detail=text),
+        base_branch_status=BaseBranchStatus(kind="changed", sha=text, detail=text),
         gate=hostile_gate(text),
         suspects=(suspect(3, text, text, of.leader.first_seen, because=(text,)),),
     )  # fmt: skip

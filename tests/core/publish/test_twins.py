@@ -119,7 +119,7 @@ def test_a_shared_draft_that_was_turned_down_is_none_for_both():
     ]  # fmt: skip
     later = Tonight(night=night(2))
     told = [follow_lesson(one, tuple(closed), later, lambda _: False) for one in lessons]
-    assert [[fate.kind for fate in one.fates] for one in told] == [["closed unmerged"]] * 2
+    assert [[fate.kind for fate in one.outcomes] for one in told] == [["closed unmerged"]] * 2
     rejected = [apply_outcomes(*pair) for pair in zip(lessons, told, strict=True)]
     for lesson in rejected:
         assert "its fix was rejected in #2: Prices are right." in open_trouble(lesson)

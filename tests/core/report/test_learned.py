@@ -47,14 +47,16 @@ def test_an_item_is_told_once() -> None:
 
 
 def test_long_lists_of_news_are_cut_and_say_so() -> None:
-    fates = tuple(OutcomeEvent(kind="merged", number=n, on=NOW.date()) for n in range(60))
-    block = shown(empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),)), "outcomes")
+    outcomes = tuple(OutcomeEvent(kind="merged", number=n, on=NOW.date()) for n in range(60))
+    block = shown(
+        empty(followed=(OutcomeUpdate(fingerprint="v1:1", outcomes=outcomes),)), "outcomes"
+    )
     assert (len(block.items), block.more) == (50, 10)
 
 
 def test_a_followed_lesson_without_title_or_figures_is_named_all_the_same() -> None:
     fate = OutcomeEvent(kind="no effect", number=None, on=NOW.date())
-    night = empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=(fate,)),))
+    night = empty(followed=(OutcomeUpdate(fingerprint="v1:1", outcomes=(fate,)),))
     (line,) = shown(night, "outcomes").items
     assert (line.head, line.text, line.small) == ("no effect: pull request", "v1:1", "")
     nothing = empty(followed=(OutcomeUpdate(fingerprint="v1:1"),))
@@ -62,9 +64,9 @@ def test_a_followed_lesson_without_title_or_figures_is_named_all_the_same() -> N
 
 
 def test_a_verdict_without_words_of_its_own_takes_the_figures_of_the_watch() -> None:
-    (worked,) = (each for each in followed() if each.watch and each.fates)
+    (worked,) = (each for each in followed() if each.watch and each.outcomes)
     merged = worked.model_copy(
-        update={"fates": (OutcomeEvent(kind="merged", number=9, on=NOW.date()),)}
+        update={"outcomes": (OutcomeEvent(kind="merged", number=9, on=NOW.date()),)}
     )
     small = [shown(empty(followed=(each,)), "outcomes").items[0].small for each in (worked, merged)]
     assert small == ["12 in 48 h before, 0 in 120 h after", ""]
@@ -173,15 +175,15 @@ def test_the_terminal_offers_one_and_counts_the_others() -> None:
 def test_a_confidence_says_what_it_is_worth_here() -> None:
     (finding,) = view(empty(analyses=(analysis(),))).findings
     assert finding.proved == ""
-    record = TrackRecord(said="high", right=7.5, decided=9)
-    lowered = analysis(confidence="medium", said="high", track_record=record)
+    record = TrackRecord(stated_confidence="high", right=7.5, decided=9)
+    lowered = analysis(confidence="medium", stated_confidence="high", track_record=record)
     (finding,) = view(empty(analyses=(lowered,))).findings
     assert finding.proved == "proved right here 7.5 of 9 times when said high, lowered from high"
 
 
 def test_watch_days_do_not_make_a_line_of_their_own_once_decided() -> None:
     (worked,) = (each for each in followed() if each.watch and each.watch.verdict)
-    later = worked.model_copy(update={"fates": ()})
+    later = worked.model_copy(update={"outcomes": ()})
     assert view(empty(followed=(later,))).section("outcomes").blocks == ()
     assert worked.watch is not None
     running = worked.watch.model_copy(

@@ -36,14 +36,14 @@ def test_histories_names_and_notes_are_put_together():
     fate = OutcomeEvent(kind="merged", number=2, on=FIRST)
     one = lesson(
         aliases=("v1:b",), related=("x",), learnings=("a",), matched=3, last_matched=FIRST,
-        notes=(Notes(gotchas=("g",)),), fates=(fate,), promoted=("d1",), pr_number=2,
+        notes=(Notes(gotchas=("g",)),), outcomes=(fate,), promoted=("d1",), pr_number=2,
         proposed=(PublishedItem(kind="pull", number=2, on=FIRST),), outcome="merged",
         watch=FixWatch(number=2, merged_at=at), seen_until=at,
     )  # fmt: skip
     two = lesson(
         aliases=("v1:c", "v1:b"), related=("y",), learnings=("b", "a"), matched=1,
         notes=(Notes(gotchas=("g",)), Notes(gotchas=("h",))), promoted=("d2",), issue_number=1,
-        fates=(fate, OutcomeEvent(kind="closed", number=1, on=date(2031, 3, 9))),
+        outcomes=(fate, OutcomeEvent(kind="closed", number=1, on=date(2031, 3, 9))),
         proposed=(PublishedItem(kind="issue", number=1, on=FIRST),), nights=(seen(30, "changed"),),
         watch=FixWatch(number=2, merged_at=at, until=at), seen_until=datetime(2031, 3, 31),  # noqa: DTZ001
     )  # fmt: skip
@@ -52,7 +52,7 @@ def test_histories_names_and_notes_are_put_together():
     assert (whole.related, whole.learnings) == (("x", "y"), two.learnings)
     assert [notes.gotchas for notes in whole.notes] == [("g",), ("h",)]
     assert (whole.issue_number, whole.pr_number, whole.outcome) == (1, 2, "merged")
-    assert [one.kind for one in whole.fates] == ["merged", "closed"]
+    assert [one.kind for one in whole.outcomes] == ["merged", "closed"]
     assert {(p.kind, p.number) for p in whole.proposed} == {("pull", 2), ("issue", 1)}
     assert whole.watch == two.watch
     for left in ((one, two), (one,), ()):  # a merge that was interrupted is finished

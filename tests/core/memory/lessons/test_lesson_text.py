@@ -12,7 +12,7 @@ from tables import tables_of
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.lesson_text import FIELDS, SEEDS, body, document, lesson_of, summary
-from nightwatch_core.memory.limits import MOST_FATES
+from nightwatch_core.memory.limits import MOST_OUTCOMES
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import CitedLine, Lesson, Notes, OutcomeEvent, PublishedItem
 
@@ -76,7 +76,7 @@ def test_nothing_but_notes_becomes_notes(texts, noted):
         edits=(Edit(path=seven, old=eight, new=one, description=two),),
         next_steps=(three, four),
         learnings=(five,),
-        fates=(
+        outcomes=(
             OutcomeEvent(kind="merged", on=date(2031, 3, 3), words=(six, seven), because=eight),
         ),
         notes=(NOTES,) if noted else (),
@@ -87,16 +87,18 @@ def test_nothing_but_notes_becomes_notes(texts, noted):
 def test_of_many_fates_and_words_the_newest_and_first_are_kept():
     fate = OutcomeEvent(kind="merged", on=date(2031, 3, 3), words=("w" * 9_000,) * 9, because="b")
     many = lesson(
-        fates=tuple(fate.model_copy(update={"number": n, "words": ()}) for n in range(58))
+        outcomes=tuple(fate.model_copy(update={"number": n, "words": ()}) for n in range(58))
         + (fate.model_copy(update={"number": 58}), fate.model_copy(update={"number": 59})),
         proposed=tuple(PublishedItem(kind="pull", number=n, on=fate.on) for n in range(60)),
         edits=(),
     )
     read = lesson_of(document(many), "errors/x.md")
     assert [one.number for one in read.proposed] == list(range(20, 60))
-    assert [fate.number for fate in read.fates] == list(range(60 - MOST_FATES, 60))
-    few = lesson_of(document(many.model_copy(update={"fates": many.fates[-2:]})), "errors/x.md")
-    assert few.fates[0].words == ("w" * 500,) * 5
+    assert [fate.number for fate in read.outcomes] == list(range(60 - MOST_OUTCOMES, 60))
+    few = lesson_of(
+        document(many.model_copy(update={"outcomes": many.outcomes[-2:]})), "errors/x.md"
+    )
+    assert few.outcomes[0].words == ("w" * 500,) * 5
 
 
 def test_a_fingerprint_that_is_none_is_refused():

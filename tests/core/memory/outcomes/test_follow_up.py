@@ -20,7 +20,7 @@ def follow(known: Lesson, *items: OwnItem, number: int = 6) -> OutcomeUpdate | N
 
 
 def kinds(told: OutcomeUpdate | None) -> list[str]:
-    return [fate.kind for fate in told.fates] if told else []
+    return [fate.kind for fate in told.outcomes] if told else []
 
 
 TEXT = "RATES.fetch(code)\n"
@@ -74,6 +74,6 @@ def test_a_lesson_of_another_application_or_of_later_is_not_held_against_this_co
 def test_staleness_is_told_with_what_else_happened_or_alone():
     gone = lesson(5, evidence=(CitedLine(path=FILE, line=1),))
     alone = follow(gone)
-    assert (alone.stale, alone.outcome, alone.fates) == (f"{FILE} is gone", "", ())
+    assert (alone.stale, alone.outcome, alone.outcomes) == (f"{FILE} is gone", "", ())
     both = follow(gone, CLOSED)
     assert (both.stale, kinds(both)) == (f"{FILE} is gone", ["closed unmerged"])

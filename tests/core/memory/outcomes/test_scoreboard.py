@@ -80,13 +80,13 @@ def test_another_fix_of_another_night_is_another_attempt() -> None:
     assert [each.right for each in found] == [0.0, 1.0]
 
 
-def fates(*kinds: OutcomeKind, number: int = 12) -> tuple[OutcomeEvent, ...]:
+def outcomes(*kinds: OutcomeKind, number: int = 12) -> tuple[OutcomeEvent, ...]:
     return tuple(OutcomeEvent(kind=kind, number=number, on=DAY) for kind in kinds)
 
 
 def test_production_wins_over_reviewers_and_the_last_word_over_earlier_ones() -> None:
     def right(*kinds: OutcomeKind) -> float | None:
-        return only(published(proposed(12, kinds[-1]), fates=fates(*kinds))).right
+        return only(published(proposed(12, kinds[-1]), outcomes=outcomes(*kinds))).right
 
     assert right("merged", "verified") == 1.0
     assert right("merged", "verified", "regressed") == 0.0
@@ -135,7 +135,9 @@ def test_the_sentence_that_everybody_wants() -> None:
 
 def board(said: Confidence, right: float, decided: int, others: int = MINIMUM) -> Scoreboard:
     tier = ConfidenceTier(
-        said=said, nominal=NOMINAL[said], found=SuccessRate(decided=decided, right=right)
+        stated_confidence=said,
+        nominal=NOMINAL[said],
+        found=SuccessRate(decided=decided, right=right),
     )
     return Scoreboard(found=SuccessRate(decided=decided + others), tiers=(tier,))
 
@@ -154,13 +156,13 @@ def test_a_calibrated_analysis_says_its_chance_and_why() -> None:
     told = calibrated(analysis(), scoreboard([*record("mmmmmmmcc"), *record("m", "low", 300)]))
     assert told.chance == pytest.approx((4 * 0.9 + 7) / 13)
     assert told.because[-1] == "findings said high proved right 7 of 9 times here"
-    assert (told.confidence, told.said) == ("high", None)
+    assert (told.confidence, told.stated_confidence) == ("high", None)
 
 
 def test_a_confidence_is_lowered_by_one_step_once() -> None:
     sobering = scoreboard(record("mccccccccccccc"))
     told = calibrated(analysis(), sobering)
-    assert (told.confidence, told.said) == ("medium", "high")
+    assert (told.confidence, told.stated_confidence) == ("medium", "high")
     assert told.because[-1].endswith("1 of 14 times here: said medium instead")
     assert calibrated(told, sobering) == told
     assert maker.stated_confidence(told) == "high"  # what the lesson keeps

@@ -89,7 +89,9 @@ def test_a_backtest_counts():
         on(1, group("v1:a", occurrences=7, users=None), group("v1:c", message="else")),
         on(2),
     )
-    merged = lesson("v1:x", aliases=("v1:b",), fates=(OutcomeEvent(kind="merged", on=LAST.date()),))
+    merged = lesson(
+        "v1:x", aliases=("v1:b",), outcomes=(OutcomeEvent(kind="merged", on=LAST.date()),)
+    )
     assert backtest(hidden_by(RULE, nights), (lesson("v1:a"), merged)) == Backtest(
         nights=3, groups=2, occurrences=13, fixed_later=1, users=5
     )

@@ -123,9 +123,9 @@ def test_a_name_alone_is_no_evidence():
         {"nights": seen(1, 2, 3, confidence="")},
         {"error_class": "SecurityError"},
         {"outcome": "verified"},
-        {"fates": event("closed")},
-        {"fates": event("reopened")},
-        {"fates": event("merged")},
+        {"outcomes": event("closed")},
+        {"outcomes": event("reopened")},
+        {"outcomes": event("merged")},
         {"proposed": item("issue")},
         {"proposed": item("pull", "edited before merge")},
         {"watch": WATCH},
@@ -136,7 +136,7 @@ def test_what_is_not_suggested(fields):
 
 
 def test_an_issue_that_people_do_not_plan_speaks_for_it():
-    declined = {"fates": event("not planned"), "issue_number": 3}
+    declined = {"outcomes": event("not planned"), "issue_number": 3}
     (one,) = suggested(noise(**declined))
     assert "; issue #3 was closed as not planned: " in one.evidence
 
@@ -190,7 +190,7 @@ def test_without_three_nights_to_try_it_on_nothing_is_suggested(shown):
 @pytest.mark.parametrize(
     "other",
     [
-        lesson("v1:z", error_class="Else", message=MESSAGE, fates=event("merged", None)),
+        lesson("v1:z", error_class="Else", message=MESSAGE, outcomes=event("merged", None)),
         lesson("v1:z", error_class="Else", message=MESSAGE, has_fix=True),
         lesson("v1:z", error_class="Else", message=MESSAGE, nights=seen(1, confidence="low")),
         lesson("v1:z", message=MESSAGE, nights=seen(1)),

@@ -21,7 +21,7 @@ def test_a_call_that_an_order_asks_for_is_not_run():
     (result,) = model.shown[1].turns[-1].results
     assert result.is_error
     assert "repeats an instruction from untrusted text" in result.text
-    assert [one.part for one in found.kept_back] == ["tool call"]
+    assert [one.part for one in found.quarantined] == ["tool call"]
 
 
 def test_what_repeats_an_order_is_kept_back_and_said():
@@ -37,7 +37,7 @@ def test_what_repeats_an_order_is_kept_back_and_said():
     assert found.next_steps == ("Rename it.",)
     assert (found.learnings, found.tags, found.question, found.fix) == ((), (), "", ())
     assert "repeats an instruction" in found.refused[0].reason
-    assert {one.part for one in found.kept_back} == {"next step", "learning", "tag", "question"}
+    assert {one.part for one in found.quarantined} == {"next step", "learning", "tag", "question"}
     (shown,) = (item for item in sections(FindingView(found), FULL) if item.kind == "kept back")
     assert "a next step, which repeats an order from outside" in str(shown)
 
@@ -48,5 +48,5 @@ def test_the_message_may_be_quoted_and_looked_for():
         asks(("search_code", {"queries": [ORDER]})),
         answer(root_cause=cause, suggested_next_steps=[f'Mask "{ORDER}" in logs.']),
     )
-    assert (found.kept_back, found.refused) == ((), ())
+    assert (found.quarantined, found.refused) == ((), ())
     assert len(found.next_steps) == 1
