@@ -44,8 +44,8 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
-        known = known_errors(options, night)
-        selection = progress.select(select_groups(options, fetched, known))
+        known_groups = known_errors(options, night)
+        selection = progress.select(select_groups(options, fetched, known_groups))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )

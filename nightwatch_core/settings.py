@@ -139,11 +139,11 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
 
     `None` values count as not given. Raises `StopTheNight` with one message for all problems.
     """
-    said = {name: value for name, value in (given or {}).items() if value is not None}
-    unknown = sorted(set(said) - set(NightOptions.model_fields))
+    options = {name: value for name, value in (given or {}).items() if value is not None}
+    unknown = sorted(set(options) - set(NightOptions.model_fields))
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
-    choices = _read(_Choices, "options", said)
+    choices = _read(_Choices, "options", options)
     values = {**dotenv_values(_env_file()), **os.environ}
     replaced = (f"  {name}: {advice}" for name, advice in REPLACED.items() if values.get(name))
     if wrong := (*replaced, *_misspelt()):
@@ -175,9 +175,9 @@ def _env_file() -> Path:
     return _named(Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT)) / ".env"
 
 
-def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
+def _read(kind: Callable[..., T], what: str, given: Mapping[str, object]) -> T:
     try:
-        return kind(_env_file=_env_file(), **said)
+        return kind(_env_file=_env_file(), **given)
     except ValidationError as problems:
         every = problems.errors(include_input=False)
         lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
@@ -187,13 +187,13 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
 
 
 def _misspelt() -> tuple[str, ...]:
-    known = {name.removeprefix(PREFIX): name for name in names() if name.startswith(PREFIX)}
-    said = {name.upper() for name in (*os.environ, *dotenv_values(_env_file()))}
-    ours = sorted(name.removeprefix(PREFIX) for name in said if name.startswith(PREFIX))
+    known_names = {name.removeprefix(PREFIX): name for name in names() if name.startswith(PREFIX)}
+    set_names = {name.upper() for name in (*os.environ, *dotenv_values(_env_file()))}
+    ours = sorted(name.removeprefix(PREFIX) for name in set_names if name.startswith(PREFIX))
     meant = {
-        name: difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        name: difflib.get_close_matches(name, known_names, n=1, cutoff=0.8)
         for name in ours
-        if name not in known
+        if name not in known_names
     }
     return tuple(
         f"  {PREFIX}{name} is not a setting: did you mean {PREFIX}{likely[0]}?"

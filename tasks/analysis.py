@@ -115,8 +115,10 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     Raises `StopTheNight` where the model is retired or the key is not accepted.
     """
     ports = reading(options)
-    able = ports.model.capabilities()
-    return AnalystTonight(able=able, complaints=agent_specs.agents_of(ports.agents).complaints)
+    capabilities = ports.model.capabilities()
+    return AnalystTonight(
+        able=capabilities, complaints=agent_specs.agents_of(ports.agents).complaints
+    )
 
 
 @step("answer by rules", "{left.assignment.case.leader.short}")
@@ -139,10 +141,13 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
 
 
 def looked_again(
-    options: NightOptions, waves: Waves, results: tuple[WaveResult, ...], able: Capabilities | None
+    options: NightOptions,
+    waves: Waves,
+    results: tuple[WaveResult, ...],
+    capabilities: Capabilities | None,
 ) -> tuple[WaveResult, ...]:
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
-    wave = third_wave(options, waves, results, able)
+    wave = third_wave(options, waves, results, capabilities)
     second = analyse.with_options(name="look again", task_run_name=_LOOK_AGAIN)
     runs = each(second, wave.assignments, options)
     return with_second_looks(results, wave, settled(runs, wave.assignments))

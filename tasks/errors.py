@@ -70,7 +70,7 @@ def known_errors(options: NightOptions, night: Night) -> KnownErrors:
 
 @step("select")
 def select_groups(
-    options: NightOptions, fetched: Fetched, known: KnownErrors = NOTHING_KNOWN
+    options: NightOptions, fetched: Fetched, known_groups: KnownErrors = NOTHING_KNOWN
 ) -> Selection:
     """Drop what the rules ignore, rank the rest, keep the best; every drop has its reason.
 
@@ -81,7 +81,7 @@ def select_groups(
     every = reading(options).knowledge.ignore_rules()
     rules, notes = ignoring.rules_in_force(every, fetched.groups, fetched.window)
     candidates = limits.GROUPS_A_CASE * (options.max_errors or 5)
-    names = frozenset(known.names)
+    names = frozenset(known_groups.names)
     selected = selection.select(fetched.groups, rules, candidates, fetched.window, names)
     return selected.model_copy(update={"rule_notes": notes})
 

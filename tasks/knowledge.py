@@ -147,12 +147,12 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
     """Write into lessons which patterns they belong to today; returns what could not be written."""
     knowledge = reading(options).knowledge
     files = {entry.title: entry.file for entry in knowledge.index().patterns}
-    there = {
+    existing = {
         files[pattern.title]: pattern
         for pattern in knowledge.read_patterns()
         if pattern.title in files
     }
-    changed = patterns.related_to_patterns(lessons, there)
+    changed = patterns.related_to_patterns(lessons, existing)
     writer = publishing(options).knowledge
     ends = [attempt(f"relating {item.file}", writer.write, item, otherwise="") for item in changed]
     return tuple(end.trouble for end in ends if end.trouble)

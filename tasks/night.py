@@ -222,10 +222,10 @@ def _is_meant(
 def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
     if not groups:
         return "no error was found there: paste JSON, or a log excerpt with its stack trace"
-    there = "\n".join(f"  {group.fingerprint}  {group.title[:100]}" for group in groups[:15])
+    listed = "\n".join(f"  {group.fingerprint}  {group.title[:100]}" for group in groups[:15])
     what = "several error groups match" if several else "no error group matches"
     named = f" {sought[:100]!r}" if sought else " (say which)"
-    return f"{what}{named}; name one of these:\n{there}"
+    return f"{what}{named}; name one of these:\n{listed}"
 
 
 def known_case(error: str) -> tuple[RunReport, Case] | None:

@@ -46,12 +46,12 @@ def probe_batches(options: NightOptions) -> str:
 
 
 @step("choose errors for a batch")
-def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) -> Selection:
+def select_every(options: NightOptions, fetched: Fetched, known_groups: KnownErrors) -> Selection:
     """Rank all errors that nobody ignores and no lesson covers."""
     every = reading(options).knowledge.ignore_rules()
     rules, notes = rules_in_force(every, fetched.groups, fetched.window)
     selected = select(fetched.groups, rules, len(fetched.groups), fetched.window)
-    names = frozenset(known.names)
+    names = frozenset(known_groups.names)
     new = tuple(group for group in selected.kept if group.fingerprint not in names)
     return selected.model_copy(update={"kept": new, "rule_notes": notes})
 

@@ -46,8 +46,8 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
     table = Table(*names, box=None)
     for night in wiring.nights().history()[:limit]:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
-        known = "–" if night.known is None else night.known
-        numbers = (night.errors, known, night.analysed, night.issues, night.pulls)
+        known_count = "–" if night.known is None else night.known
+        numbers = (night.errors, known_count, night.analysed, night.issues, night.pulls)
         table.add_row(Text(night.id), night.status, *map(str, numbers), cost)
     Console().print(table)
 

@@ -141,12 +141,12 @@ def add_to_rules(
         pull = promotion_pull(picked, rules, offered.commit, night.id)
         receipt = wiring.publishing(options).outbox(night).publish(pull)
         place, done = receipt.url, receipt.status in ("done", "already there")
-        known = "was there already" if receipt.status == "already there" else "is open"
+        state = "was there already" if receipt.status == "already there" else "is open"
         text = {
             "held back": "Held back: a dry run.",
             "refused": f"Refused: {receipt.reason}",
             "unknown": f"It is unknown whether it was published ({receipt.reason}): try again.",
-        }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
+        }.get(receipt.status, f"Draft pull request #{receipt.number} {state}: {receipt.url}")
     if done:
         _remember(options, picked)
     return Promotion(place=place, done=done, text=text)

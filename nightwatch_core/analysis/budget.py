@@ -140,13 +140,16 @@ def concluding_tokens(allowance: Allowance) -> int:
 
 
 def split_budget(
-    options: NightOptions, errors: int, used: Usage | None = None, able: Capabilities | None = None
+    options: NightOptions,
+    errors: int,
+    used: Usage | None = None,
+    capabilities: Capabilities | None = None,
 ) -> tuple[Allowance, ...]:
     """Return what each of `errors` analyses may use, the best ranked first, after `used`.
 
     All that get anything get the same; where that would be too little to find anything out, the
-    worst ranked get nothing. `able` says what is too little in USD. A cost of None is no cap, which
-    is what `cost_per_night` 0 means.
+    worst ranked get nothing. `capabilities` says what is too little in USD. A cost of None is no
+    cap, which is what `cost_per_night` 0 means.
 
     >>> [share.tokens for share in split_budget(NightOptions(total_token_budget=100_000), 4)]
     [50000, 50000, 0, 0]
@@ -158,10 +161,10 @@ def split_budget(
     if options.cost_per_night > 0:
         dollars = 0.0 if used.cost is None else max(options.cost_per_night - used.cost, 0.0)
     served = errors
-    if able is None or not able.local:
+    if capabilities is None or not capabilities.local:
         served = min(served, int(tokens / min(USEFUL_TOKENS, TOKENS_PER_ERROR)))
-    if dollars is not None and able is not None and not able.local:
-        read, written = (able.input_price or 0.0), (able.output_price or 0.0)
+    if dollars is not None and capabilities is not None and not capabilities.local:
+        read, written = (capabilities.input_price or 0.0), (capabilities.output_price or 0.0)
         useful = min((read * _USEFUL_READ + written * _USEFUL_WRITTEN) / 1_000_000, cap)
         served = min(served, int(dollars / useful)) if useful > 0 else served
     served = max(served, 1)

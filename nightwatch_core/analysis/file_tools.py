@@ -49,7 +49,7 @@ def answer_lines(
     lines: Sequence[str],
     start: int | None,
     end: int | None,
-    known: Collection[str],
+    shown_lines: Collection[str],
     limit: int,
 ) -> ToolAnswer:
     """Answer a reading of any file, which the conversation knows as `path`."""
@@ -60,12 +60,12 @@ def answer_lines(
     if start is not None and start > total:
         why = f"{name(path)} has {total} lines; ask for start <= end <= {total}."
         raise Refusal(why, LinesRead(path=path, total=total))
-    above = seen(path, range(1, total + 1), known)
+    above = seen(path, range(1, total + 1), shown_lines)
     if start is None and end is None and total - len(above) > WHOLE:
-        return _outline(path, lines, above, known)
+        return _outline(path, lines, above, shown_lines)
     first, last = sorted((start or 1, min(end or total, total)))
     asked = range(first, min(last, first + MOST - 1) + 1)
-    numbered = part(path, lines, asked, known, limit)
+    numbered = part(path, lines, asked, shown_lines, limit)
     read = range(asked.start, numbered.left or asked.stop)
     value = LinesRead(path=path, total=total, lines=whole_lines(lines, read))
     if not numbered.places:
@@ -78,7 +78,7 @@ def answer_lines(
 
 
 def _outline(
-    path: str, lines: Sequence[str], above: Collection[int], known: Collection[str]
+    path: str, lines: Sequence[str], above: Collection[int], shown_lines: Collection[str]
 ) -> ToolAnswer:
     """What a file defines, line by line, of much the outer definitions; else its beginning."""
     total, value = len(lines), LinesRead(path=path, total=len(lines))
@@ -86,7 +86,9 @@ def _outline(
     found = definitions_in(path, "\n".join(lines))
     by_line = {item.line: item for item in found if item.kind != "value"}
     if not by_line:
-        beginning = part(path, lines, range(1, min(total, _BEGINNING) + 1), known, _OUTLINE_ROOM)
+        beginning = part(
+            path, lines, range(1, min(total, _BEGINNING) + 1), shown_lines, _OUTLINE_ROOM
+        )
         ask = f"(it defines nothing that is known here; ask for more by start and end){shown}"
         rows = (head(path, 1, _BEGINNING, total), *beginning.rows, ask)
         return ToolAnswer("\n".join(rows), value, beginning.places)

@@ -199,7 +199,7 @@ def _not_run_at_all(calls: tuple[chat.ToolCall, ...], why: str) -> chat.ResultsT
 
 
 def _side_by_side(
-    run_tool: RunTool, calls: Sequence[chat.ToolCall], known: frozenset[str]
+    run_tool: RunTool, calls: Sequence[chat.ToolCall], shown_lines: frozenset[str]
 ) -> tuple[chat.ToolResult, ...]:
     """Run all calls, each in a copy of the caller's context; results in order.
 
@@ -208,15 +208,15 @@ def _side_by_side(
     """
     apart = [call for call in calls if call.name not in ONE_BY_ONE]
     if len(apart) < 2:
-        return tuple(run_tool(call, known) for call in calls)
+        return tuple(run_tool(call, shown_lines) for call in calls)
     with ThreadPoolExecutor(min(len(apart), CALLS_AT_ONCE)) as pool:
-        begun = [pool.submit(copy_context().run, run_tool, call, known) for call in apart]
+        begun = [pool.submit(copy_context().run, run_tool, call, shown_lines) for call in apart]
         try:
             results = iter([item.result() for item in begun])
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return tuple(
-        run_tool(call, known) if call.name in ONE_BY_ONE else next(results) for call in calls
+        run_tool(call, shown_lines) if call.name in ONE_BY_ONE else next(results) for call in calls
     )
 
 
@@ -282,15 +282,17 @@ class LoopState(Value):
         return self.model_copy(update={"conversation": conversation})
 
 
-def begin(opening: chat.Conversation, able: chat.Capabilities, allowance: Allowance) -> LoopState:
+def begin(
+    opening: chat.Conversation, capabilities: chat.Capabilities, allowance: Allowance
+) -> LoopState:
     """Return the state before the first call; raises where USD are capped without a price."""
-    prices = (able.input_price, able.output_price)
-    if not able.local and allowance.cost is not None and None in prices:
-        raise StopTheNight(_UNPRICED.format(model=able.model[:80]))
+    prices = (capabilities.input_price, capabilities.output_price)
+    if not capabilities.local and allowance.cost is not None and None in prices:
+        raise StopTheNight(_UNPRICED.format(model=capabilities.model[:80]))
     fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
     budget = CallBudget(
         allowance=allowance,
-        able=able,
+        able=capabilities,
         max_tokens=opening.max_tokens,
         fixed=fixed,
         prompt=Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"})))),
@@ -341,11 +343,11 @@ def _with_tool_results(state: LoopState, reply: chat.Reply, run_tool: RunTool) -
         calls = state.calls.model_copy(update={"idle": state.calls.idle + 1})
     else:
         turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
-    allowance, able = state.budget.allowance, state.budget.able
+    allowance, capabilities = state.budget.allowance, state.budget.able
     turns = allowance.iterations - state.iterations - 1  # that may still use tools
     tokens = allowance.tokens - state.budget.used.new_tokens
     notice = ""
-    if turns > 0 and not able.local:
+    if turns > 0 and not capabilities.local:
         if turns <= 3:
             notice = TEXTS["turns_left"].format(more=plural(turns, "more turn"))
         elif tokens < 0.35 * allowance.tokens:
@@ -402,8 +404,8 @@ def converse(
     end, used = clock.monotonic() + allowance.seconds, Usage()
     state: LoopState | None = None
     try:
-        able = _reached(model.capabilities)
-        state = begin(opening, able, allowance)
+        capabilities = _reached(model.capabilities)
+        state = begin(opening, capabilities, allowance)
         if bound := state.budget.bound(concluding=True):
             raise not_begun(bound)
         while True:

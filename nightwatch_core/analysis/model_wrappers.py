@@ -112,11 +112,11 @@ class TranscribedModel(_Wrapped):
 
     def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the model's next turn, or what it raises; both are written down."""
-        known = len(self._turns)
-        if not known or conversation.turns[:known] != self._turns:
-            known, self._looks = 0, self._looks + 1
+        recorded = len(self._turns)
+        if not recorded or conversation.turns[:recorded] != self._turns:
+            recorded, self._looks = 0, self._looks + 1
             self._keep(conversation, self._opening(conversation))
-        for turn in conversation.turns[known:]:
+        for turn in conversation.turns[recorded:]:
             self._keep(conversation, _entry(turn))
         self._turns = conversation.turns
         try:

@@ -138,10 +138,10 @@ def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
 
     What decorates it belongs to it.
     """
-    around = functions_around(path, text, line)
-    if not around:
+    enclosing = functions_around(path, text, line)
+    if not enclosing:
         return 0, 0
-    inner = max(around, key=lambda item: item.line)
+    inner = max(enclosing, key=lambda item: item.line)
     lines, start = text_lines(text), inner.line
     while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < DECORATORS:
         start -= 1
@@ -258,23 +258,23 @@ def spans(numbers: Iterable[int]) -> str:
     )
 
 
-def seen(path: str, asked: Iterable[int], known: Collection[str]) -> frozenset[int]:
+def seen(path: str, asked: Iterable[int], shown_lines: Collection[str]) -> frozenset[int]:
     """Give those of the lines that the conversation shows already, but for short runs of many."""
     numbers = frozenset(asked)
-    above = frozenset(number for number in numbers if place(path, number) in known)
+    above = frozenset(number for number in numbers if place(path, number) in shown_lines)
     if above == numbers:
         return above
     return frozenset(n for run in runs(above) if len(run) >= _AGAIN for n in run)
 
 
 def part(
-    path: str, lines: Sequence[str], asked: range, known: Collection[str], room: int
+    path: str, lines: Sequence[str], asked: range, shown_lines: Collection[str], room: int
 ) -> NumberedLines:
     """Number the requested lines that are new, as far as they fit into `room` characters.
 
     The first one always does.
     """
-    above = seen(path, asked, known)
+    above = seen(path, asked, shown_lines)
     rows: list[str] = []
     shown: list[str] = []
     used = 0

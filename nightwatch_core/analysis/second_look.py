@@ -104,9 +104,9 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
     )
 
 
-def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
+def _hypotheses(first: Analysis, status: str) -> tuple[str, ...]:
     return tuple(
         f"{item.statement} ({item.because})" if item.because else item.statement
         for item in first.hypotheses
-        if item.standing == standing
+        if item.standing == status
     )

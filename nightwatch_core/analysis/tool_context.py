@@ -176,11 +176,11 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
         names.setdefault(_base(other), []).append(other)
     searched = _base(path)[:100]
     stem = _letters(searched)
-    alike = {known for known in names if stem and _letters(known) == stem}
+    alike = {name for name in names if stem and _letters(name) == stem}
     if len(alike) < _MOST:
         off = max(2, len(searched) // 4)
-        near = [known for known in names if abs(len(known) - len(searched)) <= off]
-        near.sort(key=lambda known: known[:2] != searched[:2])
+        near = [name for name in names if abs(len(name) - len(searched)) <= off]
+        near.sort(key=lambda name: name[:2] != searched[:2])
         # letter by letter is slow: of the likeliest 2,000 only
         alike |= {*difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=0.75)}
 
@@ -190,7 +190,7 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
         names = (base != searched, _letters(base) != stem, abs(len(base) - len(searched)))
         return (*names, is_vendored(other), *common)
 
-    found = sorted((other for known in alike for other in names[known]), key=distance)
+    found = sorted((other for name in alike for other in names[name]), key=distance)
     return tuple(found[:_MOST])
 
 

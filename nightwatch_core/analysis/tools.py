@@ -119,18 +119,18 @@ def run(
     code: CodeReader,
     case: Case,
     traces: tuple[Trace, ...],
-    known: frozenset[str] = frozenset(),
+    shown_lines: frozenset[str] = frozenset(),
     libraries: LibraryReader | None = None,
     fence: str = "",
     runs: RunsLeft | None = None,
 ) -> ToolResult:
     """Answer one call; `is_error` results give a hint, `missing` ones asked for a wrong name.
 
-    `known` are lines that the conversation shows: they are named, not shown again; `fence` is the
+    `shown_lines` are lines of the conversation: they are named, not shown again; `fence` is the
     night's name for fences. Thread-safe where the readers are. Raises only what the readers raise.
     """
     try:
-        answer = _answer(call, ToolContext(code, case, traces, known, libraries, fence, runs))
+        answer = _answer(call, ToolContext(code, case, traces, shown_lines, libraries, fence, runs))
     except Refusal as refusal:
         return ToolResult(
             id=call.id,

@@ -138,12 +138,12 @@ def first_wave(
     night: Night,
     code: CodeTonight,
     prepared: tuple[Prepared, ...],
-    able: Capabilities | None = None,
+    capabilities: Capabilities | None = None,
 ) -> Waves:
     """Group the cases, the best ranked first, into families and assign the leaders.
 
-    Every case gets its allowance by its rank (`able` is the model's, for what USD are worth); a
-    leader for whom nothing is left waits for what the first wave leaves.
+    Every case gets its allowance by its rank (`capabilities` are the model's, for what USD are
+    worth); a leader for whom nothing is left waits for what the first wave leaves.
     """
     related = families(tuple(item.case for item in prepared))
     waves = Waves(
@@ -152,9 +152,11 @@ def first_wave(
         prepared=prepared,
         families=related,
         leaders=(),
-        tells=able is not None and not able.local,
+        tells=capabilities is not None and not capabilities.local,
     )
-    shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
+    shares = zip(
+        prepared, split_budget(options, len(prepared), capabilities=capabilities), strict=True
+    )
     by_name = {item.fingerprint: (item, allowance) for item, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
     leaders = (assignment_of(waves, item, allowed) for item, allowed in leading if allowed.tokens)
@@ -162,7 +164,7 @@ def first_wave(
 
 
 def second_wave(
-    options: NightOptions, waves: Waves, first: WaveResult, able: Capabilities | None = None
+    options: NightOptions, waves: Waves, first: WaveResult, capabilities: Capabilities | None = None
 ) -> tuple[Assignment, ...]:
     """Assign all others: siblings with their leader's finding, and what wave 1 left."""
     begun = {assignment.case.fingerprint for assignment in waves.leaders}
@@ -175,7 +177,7 @@ def second_wave(
     waves = waves.after(first.analyses)
     waiting = tuple(item for item in waves.prepared if item.fingerprint not in begun)
     spent = total_usage(first.analyses, first.failures)
-    allowances = split_budget(options, len(waiting), spent, able)
+    allowances = split_budget(options, len(waiting), spent, capabilities)
     return tuple(
         assignment_of(waves, item, allowance, leader_of.get(item.fingerprint))
         for item, allowance in zip(waiting, allowances, strict=True)
@@ -250,7 +252,7 @@ def third_wave(
     options: NightOptions,
     waves: Waves,
     results: tuple[WaveResult, ...],
-    able: Capabilities | None = None,
+    capabilities: Capabilities | None = None,
 ) -> ThirdWave:
     """Assign second analyses of what stayed weak in the first two waves.
 
@@ -266,15 +268,15 @@ def third_wave(
     for first in sorted(weak, key=lambda item: item.has_cause):  # those without a cause first
         findings = _other_findings(first, analyses, waves)
         facts = {fact.text for fact in waves.facts_for(prepared[first.fingerprint])}
-        is_same = able is None or able.local or first.by_fallback
+        is_same = capabilities is None or capabilities.local or first.by_fallback
         if is_same or not (findings or facts - {*first.handed} or second_look.has_news(first)):
             why = second_look.SAME_AGAIN if is_same else second_look.NOTHING_NEW
             skipped.append(second_look.skipped(first, second_look.weakness(first), why))
         else:
             chosen.append((first, findings))
     failures = tuple(failure for result in results for failure in result.failures)
-    shares = split_budget(options, len(chosen), total_usage(analyses, failures), able)
-    most = split_budget(options, 1, able=able)[0]
+    shares = split_budget(options, len(chosen), total_usage(analyses, failures), capabilities)
+    most = split_budget(options, 1, capabilities=capabilities)[0]
     assignments = []
     for (first, findings), share in zip(chosen, shares, strict=True):
         left = second_look.left_of(most, first.usage)

@@ -169,9 +169,9 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
 
 
 def _names(path: str, text: str, first: int, last: int) -> Iterator[definitions.NameUse]:
-    known = definitions.uses_in(path, text, first, last)
-    yield from known
-    for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
+    uses = definitions.uses_in(path, text, first, last)
+    yield from uses
+    for number, row in enumerate(() if uses else text_lines(text)[first - 1 : last], start=first):
         for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
             yield definitions.NameUse(found["name"], number, found.start())
 
@@ -212,16 +212,16 @@ _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
 def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     """Rows that import a name; of an import of several rows the first, or the last with `from`."""
-    wanted = [part for part in re.split(r"::|[.\\]", name) if part]
+    name_parts = [part for part in re.split(r"::|[.\\]", name) if part]
     lines = tuple(line[:LINE] for line in lines)
     for number, row in enumerate(lines):
-        if not any(uses(item, row) for item in wanted):
+        if not any(uses(item, row) for item in name_parts):
             continue
         if _IMPORTS.match(row):
             yield row
         elif re.fullmatch(r"\s*[\w ,{}*]+,?\s*\\?", row):
-            around = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
-            yield from (row for row in around if re.search(r"\bfrom\s+\S", row))
+            nearby = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
+            yield from (row for row in nearby if re.search(r"\bfrom\s+\S", row))
 
 
 def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str, ...]:
@@ -368,7 +368,7 @@ Shown = set[tuple[str, int]]
 
 
 def called_definitions(
-    case: Case, known: Lookup, seen: Shown, members: tuple[str, ...] = ()
+    case: Case, lookup: Lookup, seen: Shown, members: tuple[str, ...] = ()
 ) -> tuple[Preview, ...]:
     """List definitions of what the failing statement, and those before it, call and build.
 
@@ -377,9 +377,9 @@ def called_definitions(
     """
     previews: list[Preview] = []
     left = CALLEE_CHARACTERS
-    for use in candidate_symbols(case, known.text, members):
-        place = known.place(use)
-        preview = _preview(place, use, known, seen) if place else None
+    for use in candidate_symbols(case, lookup.text, members):
+        place = lookup.place(use)
+        preview = _preview(place, use, lookup, seen) if place else None
         if preview is None or len(preview.text) > left:
             continue
         left -= len(preview.text)
@@ -390,19 +390,19 @@ def called_definitions(
     return tuple(previews)
 
 
-def _preview(place: Place, use: Use, known: Lookup, seen: Shown) -> Preview | None:
+def _preview(place: Place, use: Use, lookup: Lookup, seen: Shown) -> Preview | None:
     """Show a definition: whole where it is short and makes the failing value, else its head."""
     because = f"used in {use.path.rpartition('/')[2]}:{use.line}"
     because += f", which sets {use.sets}" if use.sets else ""
     makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
     is_short = use.name[:1].islower() and place.end - place.line < WHOLE_CALLEE
     most = WHOLE_CALLEE if makes and is_short else CALLEE_LINES
-    return cut(place, known, seen, "flow", because, most)
+    return cut(place, lookup, seen, "flow", because, most)
 
 
 def cut(
     place: Place,
-    known: Lookup,
+    lookup: Lookup,
     seen: Shown,
     kind: PreviewKind,
     because: str = "",
@@ -414,7 +414,7 @@ def cut(
     new = [line for n, line in enumerate(new) if line == new[0] + n]  # up to what was shown
     if len(new) < (end - place.line + 2) // 2:
         return None
-    lines = text_lines(known.text(place.path) or "")
+    lines = text_lines(lookup.text(place.path) or "")
     rest = [line for line in range(new[-1] + 1, place.end + 1) if (place.path, line) not in seen]
     return Preview(
         path=place.path,
@@ -449,9 +449,9 @@ def names_in_message(case: Case) -> tuple[str, ...]:
     relation = re.split(r"[\s,]+", symptom.relation)
     missing = {item.rpartition(".")[0] for item in relation}  # tables
     missing |= {symptom.name} if symptom.kind == "none receiver" else set()
-    said = (symptom.key, symptom.keyword, *(item.rpartition(".")[2] for item in relation))
+    from_symptom = (symptom.key, symptom.keyword, *(item.rpartition(".")[2] for item in relation))
     quoted = (match["name"] for match in _QUOTED.finditer(message))
-    names = dict.fromkeys((*said, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
+    names = dict.fromkeys((*from_symptom, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
     return tuple(
         name
         for name in names

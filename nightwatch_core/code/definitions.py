@@ -82,8 +82,8 @@ def definition_of(name: str, path: str, text: str) -> Definition | None:
 
 def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
     """List the functions of a whole file that hold a line, the outermost first."""
-    around = (item for item in definitions_in(path, text) if item.line <= line <= item.end)
-    return tuple(item for item in around if item.kind == "function")
+    enclosing = (item for item in definitions_in(path, text) if item.line <= line <= item.end)
+    return tuple(item for item in enclosing if item.kind == "function")
 
 
 def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
@@ -186,7 +186,7 @@ def enclosing_functions(node: Node) -> Iterator[Node]:
 def parameter_names(function: Node) -> tuple[str, ...]:
     """List the names of a function's parameters in their order, Go's receiver last."""
     fields = ("parameters", "parameter", "receiver")
-    lists = [one for name in fields if (one := function.child_by_field_name(name))]
+    lists = [child for name in fields if (child := function.child_by_field_name(name))]
     return tuple(dict.fromkeys(name for item in lists for name in _bound_names(item)))
 
 

@@ -190,9 +190,9 @@ def meet(change: Change, other: Change) -> bool:
     return bool(change.removed & other.touched or other.removed & change.touched)
 
 
-def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
-    """Return whether `one` adds every line that `other` adds, or removes all if that adds none."""
-    theirs, ours = {change.path: change for change in one}, tuple(other)
+def holds(own: Iterable[Change], other: Iterable[Change]) -> bool:
+    """Return whether `own` adds every line that `other` adds, or removes all if that adds none."""
+    theirs, ours = {change.path: change for change in own}, tuple(other)
     empty = Change("", frozenset(), frozenset(), frozenset())
     adds = [our for our in ours if our.added]
     if adds:

@@ -92,10 +92,10 @@ def _occupied(
     if before[edit.path] is None and edit.path in paths:
         return "there is such a file already, and it is not text"
     gone = {path for path, text in texts.items() if text is None and before[path] is not None}
-    there = [*(path for path in paths if path not in gone), *(p for p, t in texts.items() if t)]
-    if any(path.startswith(f"{edit.path}/") for path in there):
+    existing = [*(path for path in paths if path not in gone), *(p for p, t in texts.items() if t)]
+    if any(path.startswith(f"{edit.path}/") for path in existing):
         return "there is a folder of that name"
-    above = next((path for path in there if edit.path.startswith(f"{path}/")), "")
+    above = next((path for path in existing if edit.path.startswith(f"{path}/")), "")
     return f"{above} is a file, not a folder" if above else ""
 
 
@@ -363,8 +363,8 @@ class ChangedCode:
 
     def paths(self) -> tuple[str, ...]:
         """Return every file that is there now, sorted."""
-        there = {path for path, text in self._texts.items() if text is not None}
-        return tuple(sorted(there.union(self._code.paths()) - (self._texts.keys() - there)))
+        present = {path for path, text in self._texts.items() if text is not None}
+        return tuple(sorted(present.union(self._code.paths()) - (self._texts.keys() - present)))
 
     def read_file(self, path: str) -> str | None:
         """Return the text as it is now."""

@@ -63,11 +63,11 @@ class InjectedInstructions(NamedTuple):
 
 def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
     """Collect the instructions in texts, in as many characters of each as are ever shown."""
-    known = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
-    sentences = [item for text in known for item in _SENTENCE.split(text)]
+    distinct = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
+    sentences = [item for text in distinct for item in _SENTENCE.split(text)]
     sent_to = {
         address[0]
-        for text in known
+        for text in distinct
         for address in _ADDRESS.finditer(text)
         if _SENDS_TO.search(_SENTENCE.split(text[: address.start()][-60:])[-1])
     }
@@ -76,19 +76,19 @@ def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
             r for sentence in sentences for r in _runs(sentence) if _ADDRESSING.intersection(r)
         ),
         acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
-        addresses=frozenset[str]().union(*map(_ADDRESS.findall, known)),
-        operators=frozenset[str]().union(*map(_OPERATOR.findall, known)),
+        addresses=frozenset[str]().union(*map(_ADDRESS.findall, distinct)),
+        operators=frozenset[str]().union(*map(_OPERATOR.findall, distinct)),
         code=frozenset(
             words
-            for text in known
+            for text in distinct
             for order in _RUN_THIS.finditer(text)
             for words in _runs(order["code"], CODE_RUN)
         ),
     )
 
 
-def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -> Iterator[str]:
-    """Walk every untrusted text that an analysis is shown; `heard` are those from tools."""
+def texts_of(case: Case, research: ResearchContext, results: Iterable[str] = ()) -> Iterator[str]:
+    """Walk every untrusted text that an analysis is shown; `results` are those from tools."""
     for group in case.groups:
         yield from (group.message, group.error_class, group.transaction, group.release)
     for link in case.trace.links if case.trace else ():
@@ -106,7 +106,7 @@ def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -
     yield from (learning.summary for learning in research.learnings)
     yield from map(comments_in, (preview.text for preview in research.previews))
     yield research.conventions
-    yield from heard
+    yield from results
 
 
 def comments_in(code: str) -> str:
@@ -124,11 +124,11 @@ def repeated_instruction(text: str, by: InjectedInstructions, *, literals: bool 
     Words in quotation marks are quoted; with `literals` commands and addresses count there, too:
     people run what stands in backticks.
     """
-    said = one_line(_QUOTED.sub(" “” ", text))
-    again = next((run for run in _runs(said) if run in by.runs), None)
+    unquoted = one_line(_QUOTED.sub(" “” ", text))
+    again = next((run for run in _runs(unquoted) if run in by.runs), None)
     if again:
         return " ".join(again)
-    where = text if literals else said
+    where = text if literals else unquoted
     return next((act for act in sorted(by.acts) if act in where), "")
 
 
@@ -163,8 +163,8 @@ def repeated_in_argument(
 
 def quarantine_reason(what: str, order: str) -> str:
     """Say why something is quarantined."""
-    told = ascii(shortened(one_line(order), 120))[1:-1]
-    return f"{what} repeats an instruction from untrusted text: {told}"
+    excerpt = ascii(shortened(one_line(order), 120))[1:-1]
+    return f"{what} repeats an instruction from untrusted text: {excerpt}"
 
 
 def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:

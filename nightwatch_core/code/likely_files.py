@@ -191,8 +191,8 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
 
 
 def _distinct(trace: Trace) -> tuple[Frame, ...]:
-    known = [frame for frame in trace.frames if frame.path]
-    frames = [frame for frame in known if frame.in_app] or known
+    with_path = [frame for frame in trace.frames if frame.path]
+    frames = [frame for frame in with_path if frame.in_app] or with_path
     once: dict[tuple[str, str], Frame] = {}
     for frame in frames[:RANKED_FRAMES]:
         once.setdefault((_path(frame), frame.function), frame)

@@ -65,9 +65,9 @@ def _functions(file: ChangedFile, read: ReadFile) -> Iterator[str]:
         if hunk := _HUNK.match(row):
             line = int(hunk[1])
             continue
-        around = functions_around(file.path, text, line) if row[:1] in ("-", "+") else ()
-        if around and around[-1].name not in COMMON and not around[-1].name.startswith("__"):
-            yield around[-1].name
+        found = functions_around(file.path, text, line) if row[:1] in ("-", "+") else ()
+        if found and found[-1].name not in COMMON and not found[-1].name.startswith("__"):
+            yield found[-1].name
         line += row[:1] != "+"
 
 
@@ -87,9 +87,9 @@ def _unmended(
         ]
         if 0 < len(hits) <= _COMMON:
             yield _places(name, hits)
-    known = (*out, *((path, row.strip()) for path, row in failing))
-    own = {*(file.path for file in files), *(path for path, _ in known)}
-    for line in list(dict.fromkeys(row for _, row in known if len(row) >= _TELLING))[:_MOST_NAMES]:
+    failed = (*out, *((path, row.strip()) for path, row in failing))
+    own = {*(file.path for file in files), *(path for path, _ in failed)}
+    for line in list(dict.fromkeys(row for _, row in failed if len(row) >= _TELLING))[:_MOST_NAMES]:
         same = [hit for hit in search(line) if hit.text.strip() == line and hit.path not in own]
         if 0 < len(same) <= _COMMON:
             yield _places(line, same)

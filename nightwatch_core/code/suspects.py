@@ -62,8 +62,8 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     Of `pulls` the one that brought the commit stands for it, and tells its title.
     """
     sha = analysis.suspect_commit.strip().lower()
-    known = (*pulls, *(suspect.pull for suspect in analysis.suspects))
-    brought = next((pull for pull in known if is_named(pull, sha)), None)
+    candidates = (*pulls, *(suspect.pull for suspect in analysis.suspects))
+    brought = next((pull for pull in candidates if is_named(pull, sha)), None)
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
     is_itself = sha.startswith("#") or brought.sha.startswith(sha)
@@ -76,8 +76,8 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
 
 def is_of(pull: MergedPull, sha: str) -> bool:
     """Return whether the commit, perhaps shortened, is the pull request's merge or came with it."""
-    known = (pull.sha, *pull.commits)
-    return len(sha) >= 7 and any(item.startswith(sha) for item in known)
+    shas = (pull.sha, *pull.commits)
+    return len(sha) >= 7 and any(item.startswith(sha) for item in shas)
 
 
 def is_named(pull: MergedPull, name: str) -> bool:
@@ -147,8 +147,8 @@ def suspects(
         f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in frames if not frame.in_app
     )
     ground = Ground(changes, changes.onset, failing, "".join(names).lower().replace("-", "_"))
-    known = _changes(changes, tuple(pulls))
-    judged = [suspect for change in known if (suspect := _judge(change, ground))]
+    candidates = _changes(changes, tuple(pulls))
+    judged = [suspect for change in candidates if (suspect := _judge(change, ground))]
     judged.sort(key=lambda item: (-item.score, -item.pull.merged_at.timestamp(), item.pull.sha))
     return tuple(judged[: max(0, limit)])
 

@@ -513,10 +513,10 @@ def _silenced_report(change: Change) -> Iterator[SymptomFix]:
 
 
 def _widened_ignore(change: Change) -> Iterator[SymptomFix]:
-    known = set(P["named_error"].findall("\n".join(change.old)))
+    old_errors = set(P["named_error"].findall("\n".join(change.old)))
     for row in change.added_with("named_error", comments=False):
         line = change.added[row]
-        is_new = set(P["named_error"].findall(line)) - known
+        is_new = set(P["named_error"].findall(line)) - old_errors
         if is_new and not P["import"].match(line) and _is_in_ignore_list(change, row):
             yield change.fix("widened_ignore", row)
 

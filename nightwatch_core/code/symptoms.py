@@ -48,12 +48,12 @@ class Symptom(Value):
 
 def symptom_of(error_class: str, message: str) -> Symptom:
     """Find the first kind whose wording fits."""
-    said = f"{error_class[:200]}: {message[:MESSAGE]}"
+    text = f"{error_class[:200]}: {message[:MESSAGE]}"
     for rule in RULES.symptoms:
         for pattern in rule.patterns:
-            if match := pattern.search(said):
-                return _symptom(rule.kind, match, said)
-    return Symptom(kind="unknown", text=said)
+            if match := pattern.search(text):
+                return _symptom(rule.kind, match, text)
+    return Symptom(kind="unknown", text=text)
 
 
 def host_in(symptom: Symptom) -> str:
@@ -68,7 +68,7 @@ def host_in(symptom: Symptom) -> str:
     return next((match[1].rstrip(".:") for match in matches if match), "")
 
 
-def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
+def _symptom(kind: str, match: re.Match[str], text: str) -> Symptom:
     facts = {
         RULES.same.get(group, group): value.strip()
         for group, value in match.groupdict().items()
@@ -78,5 +78,5 @@ def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
         key = facts["key"]
         quoted = _BARE_KEY.match(key)
         facts["key"] = (quoted[0] if quoted else key).strip("'\" ")
-    known = {name: value for name, value in facts.items() if name in Symptom.model_fields}
-    return Symptom(kind=kind, text=said, **known)
+    fields = {name: value for name, value in facts.items() if name in Symptom.model_fields}
+    return Symptom(kind=kind, text=text, **fields)

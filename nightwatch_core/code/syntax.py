@@ -167,8 +167,8 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
 
 def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     """Return the rows of the functions around a row, innermost first; the file's at last."""
-    around = (node for node in nodes_in(root, row, row) if FUNCTIONS.search(node.type))
-    nodes = (root, *(item for item in around if item.child_by_field_name("body")))
+    enclosing = (node for node in nodes_in(root, row, row) if FUNCTIONS.search(node.type))
+    nodes = (root, *(item for item in enclosing if item.child_by_field_name("body")))
     return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
 
 

@@ -47,15 +47,15 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     if root is None or node is None:
         return (Step(line, line),)
     start, end = syntax.rows_of(node, line - 1)
-    wanted = [Step(start + 1, end + 1)]
-    steps = {step.line: step for step in wanted}
+    latest = [Step(start + 1, end + 1)]
+    steps = {step.line: step for step in latest}
     settings = syntax.settings_in(path, text)
     for depth in range(1, FLOW_DEPTH + 1):
-        found = [item for step in wanted for item in _setting(root, settings, step, line, depth)]
+        found = [item for step in latest for item in _setting(root, settings, step, line, depth)]
         if depth == 1:
-            found += _setting_named(root, settings, wanted[0], members)
-        wanted = [item for item in dict.fromkeys(found) if item.line not in steps]
-        steps |= {item.line: item for item in wanted}
+            found += _setting_named(root, settings, latest[0], members)
+        latest = [item for item in dict.fromkeys(found) if item.line not in steps]
+        steps |= {item.line: item for item in latest}
     nearest = sorted(steps.values(), key=lambda item: (item.depth, abs(item.line - line)))
     return tuple(nearest)[:FLOW_STEPS]
 
@@ -185,7 +185,7 @@ def _asked_by(node: Node) -> Asked | None:
 
 
 def _asked(node: Node, fields: tuple[str, ...], how: How, member: str) -> Asked | None:
-    value = next((one for name in fields if (one := node.child_by_field_name(name))), None)
+    value = next((child for name in fields if (child := node.child_by_field_name(name))), None)
     if value is None:
         return None
     above, is_call = node.parent, node.type in _CALLING
@@ -343,14 +343,14 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
     inner = next(enclosing_functions(at), None)
     if len(sets) > 1 and inner is not None and function != inner:
         return None  # whoever called this may have come after any of them
-    around = tuple(ancestors(at))
-    sure = [item for item in sets if item.end_byte <= at.start_byte and _body(item) in around]
+    enclosing = tuple(ancestors(at))
+    sure = [item for item in sets if item.end_byte <= at.start_byte and _body(item) in enclosing]
     if not sure:
         return None
     last = max(sure, key=lambda item: item.start_byte)
     loops = [
         (item.start_byte, item.end_byte)
-        for item in around
+        for item in enclosing
         if _LOOPS.match(item.type) and item.start_byte > last.start_byte
     ]
     for item in sets:

@@ -119,9 +119,9 @@ def select(
     rules: IgnoreRules,
     limit: int,
     window: Window,
-    known: frozenset[str] = frozenset(),
+    known_names: frozenset[str] = frozenset(),
 ) -> Selection:
-    """Keep the best ranked `limit` groups that nobody ignores, and those that are `known`.
+    """Keep the best ranked `limit` groups that nobody ignores, and those in `known_names`.
 
     Known errors cost nothing, so they take no place from new ones.
 
@@ -144,7 +144,7 @@ def select(
     for place, (group, points) in enumerate(
         sorted(((group, score(group, window)) for group in open_groups), key=_order), start=1
     ):
-        is_known = group.fingerprint in known
+        is_known = group.fingerprint in known_names
         if room[is_known] > 0:
             room[is_known] -= 1
             kept.append(group)

@@ -67,8 +67,8 @@ def ask(
     Raises what the model raises, and `GiveUp` (with its usage) where no language model is set up,
     the call could pass what may be used, or the answer cannot be read.
     """
-    able = model.capabilities()
-    if able.local:
+    limits = model.capabilities()
+    if limits.local:
         raise GiveUp("no language model is set up")
     leader = ErrorGroup(fingerprint="question", source="learnings", error_class=kind.__name__)
     question = Conversation(
@@ -83,9 +83,9 @@ def ask(
     if sent + REPLY_TOKENS > may.tokens:
         raise GiveUp(f"it could take {sent + REPLY_TOKENS:,} tokens: raise the token budget")
     if may.cost is not None:
-        if able.input_price is None or able.output_price is None:
-            raise GiveUp(f"the price of {line(able.model, 80)} is unknown, and USD are capped")
-        cost = (sent * 1.25 * able.input_price + REPLY_TOKENS * able.output_price) / 1_000_000
+        if limits.input_price is None or limits.output_price is None:
+            raise GiveUp(f"the price of {line(limits.model, 80)} is unknown, and USD are capped")
+        cost = (sent * 1.25 * limits.input_price + REPLY_TOKENS * limits.output_price) / 1_000_000
         if cost > may.cost:
             raise GiveUp(f"it could cost ${cost:.2f}: raise cost_per_error")
     reply = model.reply(question, may.seconds)

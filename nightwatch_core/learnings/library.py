@@ -63,8 +63,8 @@ def lesson_file(id: str, *indexes: Callable[[], Iterable[IndexEntry]]) -> str:
     typed = line(id, 80)
     if not lessons:
         raise GiveUp(f"no lesson is called {typed!r}: find its fingerprint with search_lessons")
-    there = ", ".join(line(name, 60) for name in sorted(lessons)[:10])
-    raise GiveUp(f"{typed!r} may mean several lessons, name one: {there}")
+    choices = ", ".join(line(name, 60) for name in sorted(lessons)[:10])
+    raise GiveUp(f"{typed!r} may mean several lessons, name one: {choices}")
 
 
 def _meant(typed: str, entries: Iterable[IndexEntry]) -> dict[str, IndexEntry]:

@@ -134,9 +134,9 @@ def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[Learn
     if words == ["all"]:
         return tuple(free.values())
     if wrong := [line(word, 20) for word in words if word not in free]:
-        there = f"there are 1 to {len(free)}" if len(free) > 1 else "there is only 1"
-        there = f"{there}; or say all or none" if free else "there is nothing to promote"
-        raise GiveUp(f"{', '.join(wrong[:5])} cannot be chosen: {there}")
+        advice = f"there are 1 to {len(free)}" if len(free) > 1 else "there is only 1"
+        advice = f"{advice}; or say all or none" if free else "there is nothing to promote"
+        raise GiveUp(f"{', '.join(wrong[:5])} cannot be chosen: {advice}")
     return tuple(offer for number, offer in free.items() if number in words)
 
 
@@ -201,9 +201,9 @@ def _condensed(notes: Notes) -> Iterator[tuple[LearningKind, str, str]]:
     for problem in notes.problems:
         solution = "" if problem.solution.startswith(_UNSOLVED) else problem.solution
         reasons = [problem.root_cause, problem.prevention or solution]
-        told = [reason.strip().rstrip(".") for reason in reasons if reason.strip()]
-        if told and told != [problem.what.strip().rstrip(".")]:
-            yield "problem", problem.what, f"{'. '.join(told)}."
+        sentences = [reason.strip().rstrip(".") for reason in reasons if reason.strip()]
+        if sentences and sentences != [problem.what.strip().rstrip(".")]:
+            yield "problem", problem.what, f"{'. '.join(sentences)}."
     for gotcha in notes.gotchas:
         is_pair = gotcha.count(" - ") == 1
         first, _, rest = gotcha.partition(" - ") if is_pair else (gotcha, "", "")

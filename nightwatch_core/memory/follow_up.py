@@ -111,8 +111,8 @@ def with_standing_patches(
     }
 
     def stands(item: OwnItem) -> bool:
-        known = (edits.get((name, item.fix), ()) for name in item.names)
-        return item.as_patch and item.state == "open" and any(fix_stands(e, read) for e in known)
+        fixes = (edits.get((name, item.fix), ()) for name in item.names)
+        return item.as_patch and item.state == "open" and any(fix_stands(e, read) for e in fixes)
 
     return tuple(
         item.model_copy(update={"state": "merged"}) if stands(item) else item for item in own

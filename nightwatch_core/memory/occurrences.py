@@ -207,5 +207,5 @@ def counted(lesson: Lesson, before: int, earlier: Lesson | None, night: Night) -
 
 def has_changed(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     """Name the first file of a lesson's frames that is another now; empty where none is."""
-    known = {item.path: item.digest for item in lesson.watched if item.digest}
-    return next((path for path, old in known.items() if digest_of(path) != old), "")
+    digests = {item.path: item.digest for item in lesson.watched if item.digest}
+    return next((path for path, old in digests.items() if digest_of(path) != old), "")

@@ -251,11 +251,11 @@ def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
 def _stands(edit: Edit, text: str | None) -> bool:
     if edit.action == "delete" or text is None:
         return edit.action == "delete" and text is None
-    there, old, new = (part.replace("\r\n", "\n") for part in (text, edit.old, edit.new))
+    current, old, new = (part.replace("\r\n", "\n") for part in (text, edit.old, edit.new))
     if edit.action == "create":
-        return new.strip() in there
-    rest = there.replace(new, "\0") if new else there  # the new text may repeat the old one
-    return new in there and (not old or old not in rest)
+        return new.strip() in current
+    rest = current.replace(new, "\0") if new else current  # the new text may repeat the old one
+    return new in current and (not old or old not in rest)
 
 
 def _started(lesson: Lesson, items: list[OwnItem], tonight: Tonight) -> FixWatch | None:

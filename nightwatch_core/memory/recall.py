@@ -471,14 +471,14 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
     Words are looked for in class, transaction, message, title, cause and tags, and as the
     beginning of a fingerprint. Lessons that know no cause have nothing to tell.
     """
-    wanted = tuple(dict.fromkeys(_SEARCH_WORD.findall(query.lower()[:500])))
-    scored = ((lesson, _match(wanted, lesson)) for lesson in lessons if lesson.has_cause)
+    words = tuple(dict.fromkeys(_SEARCH_WORD.findall(query.lower()[:500])))
+    scored = ((lesson, _match(words, lesson)) for lesson in lessons if lesson.has_cause)
     matches = [(lesson, match) for lesson, match in scored if match.because]
     return tuple(sorted(matches, key=lambda pair: (-pair[1].score, pair[0].file)))
 
 
-def _match(wanted: tuple[str, ...], lesson: Lesson) -> Match:
+def _match(words: tuple[str, ...], lesson: Lesson) -> Match:
     names = (lesson.error_class, lesson.transaction, lesson.message, lesson.title)
     text = " ".join((*names, lesson.root_cause, *lesson.names, *lesson.tags)).lower()
-    held = tuple(word for word in wanted if word in text)
-    return Match(score=round(len(held) / max(len(wanted), 1), 2), because=held)
+    held = tuple(word for word in words if word in text)
+    return Match(score=round(len(held) / max(len(words), 1), 2), because=held)

@@ -339,16 +339,16 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
     patterns = []
     for (name, file), held in by_class.items():
         days = dates_seen(held)
-        there = f" in {line(file, 60)}" if file else ""
+        location = f" in {line(file, 60)}" if file else ""
         places = _listed(most_frequent(item.module or item.transaction for item in held))
         if len(days) >= NIGHTS:
             pattern = _pattern_of_lessons(
-                f"{line(name, 120 - 20 - len(there))} keeps coming back{there}",
+                f"{line(name, 120 - 20 - len(location))} keeps coming back{location}",
                 held,
                 pattern_type="recurring_error",
                 description=f"Seen on {len(days)} nights in {places or 'unknown places'}.",
                 suggestion=_against_recurrence(held),
-                because=f"the same class{there} on {len(days)} nights since {days[0]}",
+                because=f"the same class{location} on {len(days)} nights since {days[0]}",
             )
             patterns.append(pattern)
     return patterns
@@ -457,15 +457,15 @@ _BY_MEMBERS = ("same_cause", "same_tags")
 def detect(
     analyses: tuple[Analysis, ...],
     lessons: tuple[Lesson, ...],
-    known: tuple[Pattern, ...] = (),
+    kept_patterns: tuple[Pattern, ...] = (),
     on: date | None = None,
 ) -> tuple[Pattern, ...]:
     """Return patterns in tonight's analyses and in the lessons, most occurrences first, at most 10.
 
     Where two rules of one night find the same errors, or one finds a part of what an earlier one
-    found, only the earlier one counts; likewise for rules over nights. A pattern that is `known`
-    from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
-    Errors with an unknown cause are left out.
+    found, only the earlier one counts; likewise for rules over nights. One of `kept_patterns`,
+    those with a document, keeps its title. `on` is tonight's date: the night of those that no
+    lesson dates. Errors with an unknown cause are left out.
     """
     analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
     lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
@@ -477,7 +477,7 @@ def detect(
             if not any(_repeats(named, earlier) for earlier in kept):
                 kept.append(named)
     ranked = sorted(kept, key=lambda pattern: (-pattern.occurrences, pattern.title))
-    return with_known_titles(ranked[:MOST], known)
+    return with_known_titles(ranked[:MOST], kept_patterns)
 
 
 def _repeats(pattern: Pattern, earlier: Pattern) -> bool:
@@ -487,7 +487,7 @@ def _repeats(pattern: Pattern, earlier: Pattern) -> bool:
     return sorts[0] == sorts[1] and set(pattern.fingerprints) <= set(earlier.fingerprints)
 
 
-def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+def with_known_titles(found: Iterable[Pattern], before: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
     """Return the patterns, each under the title it has in its document where there is one.
 
     A pattern is the known one of the same title, or, where the title follows the code, of the same
@@ -495,8 +495,8 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     """
     patterns = list(found)
     titles = {pattern.title for pattern in patterns}
-    free = [item for item in known if item.title not in titles and item.rule in _BY_MEMBERS]
-    taken = {item.title for item in known}
+    free = [item for item in before if item.title not in titles and item.rule in _BY_MEMBERS]
+    taken = {item.title for item in before}
     named = []
     for pattern in patterns:
         members = set(pattern.fingerprints)
@@ -513,22 +513,22 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     return tuple(named)
 
 
-def merge_pattern(found: Pattern, known: Pattern | None, on: date | None = None) -> Pattern:
+def merge_pattern(found: Pattern, earlier: Pattern | None, on: date | None = None) -> Pattern:
     """Return the pattern as its document holds it after one more night; `on` is such a night.
 
     Text, occurrences and suggestion are the newest. Nights, members, classes and modules are
     united, newest members first; the first night is never forgotten. The same night twice changes
     nothing.
     """
-    nights = sorted({*found.nights, *(known.nights if known else ()), *((on,) if on else ())})
+    nights = sorted({*found.nights, *(earlier.nights if earlier else ()), *((on,) if on else ())})
     bounded = nights if len(nights) <= MOST_NIGHTS else (nights[0], *nights[1 - MOST_NIGHTS :])
     update: dict[str, object] = {"nights": tuple(bounded)}
-    if known is not None:
+    if earlier is not None:
         update |= {
-            "title": known.title,
-            "fingerprints": _united(found.fingerprints, known.fingerprints, MOST_MEMBERS),
-            "error_classes": _united(found.error_classes, known.error_classes, MOST_PLACES),
-            "modules": _united(found.modules, known.modules, MOST_PLACES),
+            "title": earlier.title,
+            "fingerprints": _united(found.fingerprints, earlier.fingerprints, MOST_MEMBERS),
+            "error_classes": _united(found.error_classes, earlier.error_classes, MOST_PLACES),
+            "modules": _united(found.modules, earlier.modules, MOST_PLACES),
         }
     return found.model_copy(update=update)
 

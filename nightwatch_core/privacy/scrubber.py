@@ -76,8 +76,8 @@ def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     >>> [bool(found.search(text)) for text in ("s3cr3t%2Fkey", "yek/t3rc3s", "secret")]
     [True, True, False]
     """
-    known = [secret for secret in secrets if len(secret.strip()) >= SHORTEST]
-    forms = {form for item in known for form in _forms(item.strip()) if len(form) >= SHORTEST}
+    long_enough = [secret for secret in secrets if len(secret.strip()) >= SHORTEST]
+    forms = {form for item in long_enough for form in _forms(item.strip()) if len(form) >= SHORTEST}
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
@@ -191,7 +191,7 @@ class Scrubber:
             start, end = next(
                 (match.span(name) for name in names if match[name] is not None), match.span()
             )
-            around = MASK.finditer(
+            touching = MASK.finditer(
                 text, max(0, start - _LONGEST_MASK), min(len(text), start + _LONGEST_MASK)
             )
             behind = MASK.finditer(
@@ -199,7 +199,7 @@ class Scrubber:
             )
             cuts_mask = any(
                 mask.start() <= start < mask.end() or mask.start() < end < mask.end()
-                for mask in (*around, *behind)
+                for mask in (*touching, *behind)
             )
             if cuts_mask:
                 return match[0]

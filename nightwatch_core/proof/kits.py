@@ -155,11 +155,11 @@ def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
         return "", ""
     kind = kits().kinds[best]
     folder = next(path for path in changed if path.endswith(kind.endings)).rpartition("/")[0]
-    there = frozenset(paths)
+    present = frozenset(paths)
     endings = tuple(mark for mark in kind.marks if mark.startswith("."))
     marked = {path.rpartition("/")[0] for path in paths if endings and path.endswith(endings)}
     while folder:
-        if any(f"{folder}/{mark}" in there for mark in kind.marks) or folder in marked:
+        if any(f"{folder}/{mark}" in present for mark in kind.marks) or folder in marked:
             return best, f"{folder}/"
         folder = folder.rpartition("/")[0]
     return best, ""

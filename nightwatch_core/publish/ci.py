@@ -161,9 +161,9 @@ def watched_drafts(
     if options.delivery != "github" or options.dry_run:
         return []
     return [
-        Watched(draft, there.number or 0, there.url, there.sha)
+        Watched(draft, receipt.number or 0, receipt.url, receipt.sha)
         for draft in drafts
-        if not draft.as_patch and (there := made.get(draft.key))
+        if not draft.as_patch and (receipt := made.get(draft.key))
     ]
 
 

@@ -110,9 +110,9 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
     yield _also(of, many)
     # without a fix, those ruled out are among what was checked
     decided = (
-        f"{standing}: {text}"
-        for standing in (("confirmed", "ruled out") if of.has_fix else ("confirmed",))
-        for text in _explanations(of, standing)
+        f"{status}: {text}"
+        for status in (("confirmed", "ruled out") if of.has_fix else ("confirmed",))
+        for text in _explanations(of, status)
     )
     yield blocks.bullets("considered", "Considered", decided, many, folded=True)
     learned = (f"{item.fact} ({item.path})" if item.path else item.fact for item in of.learnings)
@@ -129,10 +129,10 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
         ("What failed", given.value),
         ("Line last written by", given.last_change),
     )
-    known = tuple(
+    findings = tuple(
         blocks.Fact(name=name, text=text) for name, raw in facts if (text := line(raw, blocks.TEXT))
     )
-    yield blocks.section("handover", "", (blocks.Facts(items=known),) if known else ())
+    yield blocks.section("handover", "", (blocks.Facts(items=findings),) if findings else ())
     if given.lines:
         rows = (shown(text)[: blocks.CODE_LINE] for text in given.lines)
         excerpt = blocks.Excerpt(
@@ -332,8 +332,8 @@ def question(analysis: Analysis) -> str:
     return f"{'To confirm' if analysis.fix_confidence == 'high' else 'A product choice'}: {asked}"
 
 
-def _explanations(analysis: Analysis, standing: str) -> Iterator[str]:
-    return (_explained(item) for item in analysis.hypotheses if item.standing == standing)
+def _explanations(analysis: Analysis, status: str) -> Iterator[str]:
+    return (_explained(item) for item in analysis.hypotheses if item.standing == status)
 
 
 def _explained(hypothesis: Hypothesis) -> str:

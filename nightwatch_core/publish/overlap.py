@@ -30,11 +30,11 @@ _ORDER = ("taken", "turned down", "merged", "beside")
 
 def paths_of_fixes(report: RunReport) -> tuple[str, ...]:
     """List the files that fixes of the night may change, each once; none where none is drafted."""
-    wanted = report.options.highest_tier()[0] == "draft"
+    proposes_drafts = report.options.highest_tier()[0] == "draft"
     fixes = (
         analysis.fix
         for analysis in report.analyses
-        if wanted and analysis.has_cause and not analysis.misfit
+        if proposes_drafts and analysis.has_cause and not analysis.misfit
     )
     return tuple(dict.fromkeys(edit.path for fix in fixes for edit in fix))
 
@@ -55,10 +55,10 @@ def overlaps(
     if not analysis.has_fix or not analysis.has_cause:
         return ()
     ours = _changes(file_diffs(analysis.fix, read), read)
-    known = [item for item in own if item.kind == "pull" and names_of(analysis) & item.names]
+    own_pulls = [item for item in own if item.kind == "pull" and names_of(analysis) & item.names]
     made = f"nightwatch/{effect_key('pull', repository, analysis.fingerprint)[:12]}"
-    branches = {made, *(item.branch for item in known if item.branch)}
-    numbers = {item.number for item in known if not item.as_patch}
+    branches = {made, *(item.branch for item in own_pulls if item.branch)}
+    numbers = {item.number for item in own_pulls if not item.as_patch}
     others = [
         pull
         for pull in pulls
@@ -94,8 +94,8 @@ def _overlap(
         update = {"kind": "merged", "sha": pull.sha, "at": pull.merged_at, "because": _LINES}
         return found.model_copy(update=update) if same or gone else None
     if pull.state == "closed":
-        said = shortened(one_line(next(reversed(pull.words), "")), _SAID)
-        update = {"kind": "turned down", "because": "was turned down", "words": said}
+        last_comment = shortened(one_line(next(reversed(pull.words), "")), _SAID)
+        update = {"kind": "turned down", "because": "was turned down", "words": last_comment}
         return found.model_copy(update=update) if same else None
     if same or _is_about(pull, analysis, issue):
         because = _LINES if touches or same else "says that it is about this error"
@@ -136,14 +136,14 @@ def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
 
     What was merged after the code that failed awaits its deploy, as `BaseBranchStatus` says it.
     """
-    known = dict(found)
+    by_fingerprint = dict(found)
     analyses = tuple(
-        _met(analysis, known[analysis.fingerprint], report)
-        if known.get(analysis.fingerprint)
+        _met(analysis, by_fingerprint[analysis.fingerprint], report)
+        if by_fingerprint.get(analysis.fingerprint)
         else analysis
         for analysis in report.analyses
     )
-    return report.model_copy(update={"analyses": analyses}) if known else report
+    return report.model_copy(update={"analyses": analyses}) if by_fingerprint else report
 
 
 def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> Analysis:
@@ -167,8 +167,8 @@ def taken(analysis: Analysis) -> Reason | None:
         if overlap.kind == "taken":
             return Reason("settled", f"{overlap.name} {overlap.because}")
         if overlap.kind == "turned down":
-            said = f": {overlap.words}" if overlap.words else ""
-            return Reason("settled", f"the same change was turned down in {overlap.name}{said}")
+            comment = f": {overlap.words}" if overlap.words else ""
+            return Reason("settled", f"the same change was turned down in {overlap.name}{comment}")
     return None
 
 

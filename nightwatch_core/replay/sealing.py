@@ -101,8 +101,8 @@ def sealed(
         asked=whole,
     )
     first = canonical(manifest.model_dump(mode="json"))
-    there = reached(references(json.loads(first)), pieces)
-    return [first, *(text for name, text in pieces.items() if name in there)]
+    needed = reached(references(json.loads(first)), pieces)
+    return [first, *(text for name, text in pieces.items() if name in needed)]
 
 
 def _missing(night: Night, journal: Journal, lost: int) -> tuple[str, ...]:
@@ -126,13 +126,13 @@ def opened(root: str, lines: Iterable[str], size: int) -> Bundle:
     pieces = {name_of(text): text for text in rows}
     try:
         plain = json.loads(first)
-        there = reached(references(plain), pieces)
+        needed = reached(references(plain), pieces)
         manifest = Manifest.model_validate(plain)
     except (ValueError, RecursionError) as trouble:
         raise GiveUp(f"the bundle cannot be read: {str(trouble)[:200]}") from None
-    if lacking := there - pieces.keys():
+    if lacking := needed - pieces.keys():
         raise GiveUp(f"the bundle was changed: {len(lacking)} of its pieces are missing")
-    if more := pieces.keys() - there:
+    if more := pieces.keys() - needed:
         raise GiveUp(f"the bundle was changed: {len(more)} pieces in it belong to nothing")
     text = len(first) + sum(map(len, pieces.values()))
     bundle = Bundle(root=root, manifest=manifest, pieces=pieces, bytes=size, text=text)

@@ -24,8 +24,8 @@ from nightwatch_core.text.plain_text import plural
 
 def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
     """Add up what proving fixes took, besides those that the report knows of already."""
-    known = {analysis.fingerprint: analysis.gate for analysis in report.analyses}
-    return sum((gate.usage for name, gate in gates if known.get(name) != gate), Usage())
+    gates_before = {analysis.fingerprint: analysis.gate for analysis in report.analyses}
+    return sum((gate.usage for name, gate in gates if gates_before.get(name) != gate), Usage())
 
 
 MANY_UNREAD = 0.1  # share of records
@@ -190,10 +190,10 @@ def add_publications(report: RunReport, acted: assignment.PublishResult) -> RunR
         "usage": report.usage + proofs,
         "accounts": report.accounts.model_copy(update={"proofs": report.accounts.proofs + proofs}),
     }
-    told = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
+    whole = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
     barred = [receipt for receipt in acted.receipts if receipt.barred]
     right = f"{plural(len(barred), 'publication')} refused for want of a right" if barred else ""
-    return degrade(told, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
+    return degrade(whole, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
 
 
 def add_ci(report: RunReport, result: assignment.CiResult) -> RunReport:

@@ -43,13 +43,13 @@ def headline(report: RunReport) -> str:
             return NOTHING_READ
         return UNREADABLE if report.rejects else CALM
     dropped = Counter(group.kind for group in report.dropped)
-    known = _groups(item for item in reused if item.has_cause)
+    explained = _groups(item for item in reused if item.has_cause)
     waiting = _groups(item for item in reused if not item.has_cause)
     missed = new or report.failures or dropped["limit"] or dropped["ended"]
     if reused and not missed:  # nothing is missing: the memory did its work
         unknown = f", {waiting:,} without a cause" if waiting else ""
-        groups = plural(known + waiting, "known error group")
-        first, known, waiting = f"{groups}{unknown}: nothing new to analyse", 0, 0
+        groups = plural(explained + waiting, "known error group")
+        first, explained, waiting = f"{groups}{unknown}: nothing new to analyse", 0, 0
     else:
         first = _analysed(report, new, analysed)
     starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
@@ -57,7 +57,7 @@ def headline(report: RunReport) -> str:
     judged = sum(item.first_sight is not None for item in report.batch_triage.judged)
     counted = (
         (unknown_causes if unknown_causes < len(new) else 0, "without a known cause"),
-        (known, "known"),
+        (explained, "known"),
         (waiting, "looked at before, cause not known"),
         (sum(item.by_fallback for item in new), "by the rules in the model's place"),
         (len(report.failures) - starved, "failed"),

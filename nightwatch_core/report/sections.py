@@ -162,8 +162,8 @@ def scoreboard(report: RunReport, limits: Limits) -> Section:
     if board is None:
         return section("scoreboard", "")
     if not board.found.decided:
-        known = board.drafts is not None and board.drafts.known
-        alone = (Paragraphs(text=plain.drafts_line(board.drafts)),) if known else ()
+        has_drafts = board.drafts is not None and board.drafts.known
+        alone = (Paragraphs(text=plain.drafts_line(board.drafts)),) if has_drafts else ()
         return section("scoreboard", "Scoreboard", alone)
     words = [Paragraphs(text=sentence) for sentence in plain.sentences(board)]
     return section("scoreboard", "Scoreboard", plain.reliability(board), words)
@@ -171,22 +171,22 @@ def scoreboard(report: RunReport, limits: Limits) -> Section:
 
 def learned_sentence(report: RunReport) -> str:
     """Return the sentence on what was learned."""
-    learned, told = report.learned, []
+    learned, sentences = report.learned, []
     if not report.options.dry_run:
         new, refreshed, reused = learned.new, learned.refreshed, learned.reused
         counts = ((new, "new"), (refreshed, "refreshed"), (reused, "reused"))
         if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
-            told.append(f"Lessons: {counted}.")
+            sentences.append(f"Lessons: {counted}.")
         if learned.unknown:
             have = "has" if learned.unknown == 1 else "have"
             again = "no known cause; NightWatch analyses them again on later nights."
-            told.append(f"{plural(learned.unknown, 'error')} {have} {again}")
-        if learned.lessons and not told:
-            told.append(f"{plural(len(learned.lessons), 'lesson')} kept.")
-    told += [f"{name}." for name, _ in _shelved(report)]
+            sentences.append(f"{plural(learned.unknown, 'error')} {have} {again}")
+        if learned.lessons and not sentences:
+            sentences.append(f"{plural(len(learned.lessons), 'lesson')} kept.")
+    sentences += [f"{name}." for name, _ in _shelved(report)]
     if learned.failure:
-        told.append(f"Learning is incomplete: {line(learned.failure, LONG)}")
-    return " ".join(told)
+        sentences.append(f"Learning is incomplete: {line(learned.failure, LONG)}")
+    return " ".join(sentences)
 
 
 def watch_figures(watch: FixWatch) -> str:
@@ -368,8 +368,8 @@ def end(report: RunReport, limits: Limits) -> Section:
     name = "Capture what was learned"
     capture = _commands(name, [f"{command}{more}" for command in commands[:1]])
     paths = _commands("Report", report_files(report)[: limits.paths])
-    told = (_learned(report), Facts(items=spent), _again(report), capture, paths)
-    return section("end", "", *told)
+    parts = (_learned(report), Facts(items=spent), _again(report), capture, paths)
+    return section("end", "", *parts)
 
 
 def report_files(report: RunReport) -> tuple[str, ...]:
@@ -432,9 +432,9 @@ def batch_triage(report: RunReport, limits: Limits) -> Section:
         for item, name in zip(shown, names, strict=True)
     ]
     title = f"Batch triage: {plural(len(every), 'error')}" if every else "Batch triage"
-    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage)]
+    sentences = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage)]
     listed = cut(Entries, entries, limits.triage, len(every)) if every else ()
-    return section("batch_triage", title, said, listed)
+    return section("batch_triage", title, sentences, listed)
 
 
 def _sentences(triage: BatchTriage) -> Iterator[str]:

@@ -193,14 +193,14 @@ def _errors(report: RunReport, limits: blocks.Limits) -> blocks.Section:
 
 
 def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, ...]) -> blocks.Row:
-    known = known_since(analysis)
+    since = known_since(analysis)
     done = ""
     for states in (("published",), ("waits",), ("failed", "skipped")):
         texts = (item.text for item in publications if item.state in states)
         # of a known error it goes without saying that nothing was published
-        done = done or ("" if known and "skipped" in states else ", ".join(texts))
+        done = done or ("" if since and "skipped" in states else ", ".join(texts))
     back = "regression" if analysis.case.regressed else ""
-    done = line("; ".join(filter(None, (back, known, done))), blocks.TITLE)
+    done = line("; ".join(filter(None, (back, since, done))), blocks.TITLE)
     if analysis.handover is not None:
         cause = line(parts.short_handover(analysis.handover), blocks.TITLE)
     else:
@@ -214,7 +214,7 @@ def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, 
         cause=cause or "No cause was found.",
         confidence=analysis.confidence,
         done=done.replace("draft pull request", "draft PR") or "–",
-        known=bool(known),
+        known=bool(since),
         unknown=not analysis.has_cause,
     )
 
@@ -273,11 +273,11 @@ def _finding(
     report: RunReport,
     limits: blocks.Limits,
 ) -> blocks.Finding:
-    case, known = analysis.case, known_since(analysis)
+    case, since = analysis.case, known_since(analysis)
     no_draft = parts.doubts_about((analysis.fingerprint,), report.skips)
-    told = FindingView(analysis, twins, report.commit, no_draft=no_draft)
+    finding_view = FindingView(analysis, twins, report.commit, no_draft=no_draft)
     publications = published_for(report, analysis)
-    without = limits.without | (limits.without_if_known if known else frozenset())
+    without = limits.without | (limits.without_if_known if since else frozenset())
     unknown = not analysis.has_cause
     title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Looked at again: {analysis.news}" if analysis.news else ""
@@ -297,30 +297,30 @@ def _finding(
         doubt=line(parts.doubt(analysis), blocks.TEXT),
         proved=_proved(analysis),
         hourly=rebinned([sum(hour) for hour in zip_longest(*hours, fillvalue=0)]),
-        known=known,
+        known=since,
         news=line(analysis.waiting or again, blocks.TEXT),
         team=line(": ".join(filter(None, case.triage_texts)), blocks.TEXT),
         regression=case.regressed,
-        links=told.links,
+        links=finding_view.links,
         publications=publications,
         sections=tuple(
             item
-            for item in _sections(told, publications, report, limits)
+            for item in _sections(finding_view, publications, report, limits)
             if item.blocks and item.kind not in without
         ),
     )
 
 
 def _sections(
-    told: FindingView,
+    finding_view: FindingView,
     publications: tuple[blocks.Publication, ...],
     report: RunReport,
     limits: blocks.Limits,
 ) -> Iterator[blocks.Section]:
-    analysis = told.analysis
+    analysis = finding_view.analysis
     worth: tuple[blocks.Fact, ...] = ()
     if analysis.has_fix:
-        value = f"{expected_value((analysis, *told.twins))}"
+        value = f"{expected_value((analysis, *finding_view.twins))}"
         worth = (blocks.Fact(name="Expected value", text=value),)
     is_live = analysis.base_branch_status is not None and analysis.base_branch_status.kind == "live"
     rows = facts.facts(
@@ -336,7 +336,7 @@ def _sections(
     own = blocks.Facts(items=rows[: limits.facts])
     if analysis.has_cause:
         yield blocks.section("facts", "", own)
-        yield from parts.sections(told, limits)
+        yield from parts.sections(finding_view, limits)
         files = ", ".join(
             line(change.path, blocks.TITLE) for change in parts.shown_changes(analysis)
         )
@@ -345,7 +345,7 @@ def _sections(
         tried = (blocks.Fact(name="Tried", text=line(gate, blocks.LONG)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
     else:
-        yield from parts.sections(told, limits)
+        yield from parts.sections(finding_view, limits)
         yield blocks.section("facts", "The error", own)
     yield blocks.section(
         "done", "What was done", blocks.cut(blocks.Publications, publications, len(publications))

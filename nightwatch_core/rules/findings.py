@@ -96,11 +96,11 @@ class KnownCode:
         """Return the known lines of the range by number; asks for it where some are missing."""
         path = self.resolved(path)
         start, end = max(start, 1), min(end, self._totals.get(path, end))
-        known = self._lines.get(path, {})
-        missing = [n for n in range(start, end + 1) if n not in known]
+        found = self._lines.get(path, {})
+        missing = [n for n in range(start, end + 1) if n not in found]
         if missing and path not in self._near:
             self._ask("read_file", path=path, start=missing[0], end=missing[-1])
-        return {n: known[n] for n in range(start, end + 1) if n in known}
+        return {n: found[n] for n in range(start, end + 1) if n in found}
 
     def whole(self, path: str) -> tuple[str, ...] | None:
         """Return every line of the file; None until all are known, or if it is very long."""
@@ -110,13 +110,13 @@ class KnownCode:
             self._ask("read_file", path=path)
         if total is None or total > WHOLE_FILE:
             return None
-        known = self._lines.get(path, {})
-        missing = [n for n in range(1, total + 1) if n not in known]
+        found = self._lines.get(path, {})
+        missing = [n for n in range(1, total + 1) if n not in found]
         while missing:
             last = max(n for n in missing if n < missing[0] + READ_LINES)
             self._ask("read_file", path=path, start=missing[0], end=last)
             missing = [n for n in missing if n > last]
-        lines = tuple(known[n] for n in range(1, total + 1) if n in known)
+        lines = tuple(found[n] for n in range(1, total + 1) if n in found)
         return lines if len(lines) == total else None
 
     def search(self, query: str, path: str = "") -> HitsFound:
@@ -153,15 +153,15 @@ class KnownCode:
         return bool(self._lines.get(self.resolved(path)))
 
     def _result(self, tool: str, **arguments: str | int) -> ToolResult | None:
-        known = self._results.get(Question.of(tool, arguments))
-        if known is None:
+        result = self._results.get(Question.of(tool, arguments))
+        if result is None:
             self._ask(tool, **arguments)
-        return known
+        return result
 
     def _ask(self, tool: str, **arguments: str | int) -> None:
         asked = Question.of(tool, arguments)
-        known = asked in self._results or asked in self.questions
-        if tool in self._may_ask and not known:
+        is_answered = asked in self._results or asked in self.questions
+        if tool in self._may_ask and not is_answered:
             self.questions.append(asked)
 
     def _read_turns(self, conversation: Conversation) -> None:
@@ -497,9 +497,9 @@ def owner_of(symptom: Symptom, context: Context, language: Language) -> SearchHi
             return None
         path = f"{symptom.module.replace('.', '/')}.py"
         context.code.lines(path, 1, 20)
-        known = context.code.resolved(path)
-        is_there = context.code.exists(known) and known.endswith(path)
-        return SearchHit(path=known, line=1, text="") if is_there else None
+        resolved = context.code.resolved(path)
+        is_there = context.code.exists(resolved) and resolved.endswith(path)
+        return SearchHit(path=resolved, line=1, text="") if is_there else None
     name = re.split(r"[.:\\]+", symptom.owner)[-1]
     defined = definitions(name, language, context.code).hits if name else ()
     hits = [h for h in defined if re.match(r"\s*+(?:[\w ]+\s)?(?:class|module)\b", h.text)]

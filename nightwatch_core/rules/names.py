@@ -236,9 +236,9 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
     defined = definitions(name, failing.language, context.code)
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in defined.hits[:3])
     step = f"`{name}` is defined in {places}: check whether one of them is meant."
-    elsewhere = Finding(steps=(step,)) if defined.hits else Finding()
+    other_definitions = Finding(steps=(step,)) if defined.hits else Finding()
     rest = _undefined(name).model_copy(update={"unknown": f"what `{name}` stands for"})
-    return or_else(_unbound(name, failing, context), elsewhere + rest)
+    return or_else(_unbound(name, failing, context), other_definitions + rest)
 
 
 def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
@@ -258,11 +258,11 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in scopes)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
         return Finding()
-    elsewhere, shown = _importers(name, failing, context)
+    importers, shown = _importers(name, failing, context)
     return Finding(
         because=(
             f"{failing.place} uses `{name}`, and nothing that it can see in {failing.path} defines "
-            f"or imports it{elsewhere}.",
+            f"or imports it{importers}.",
         ),
         evidence=shown,
         explained=True,

@@ -337,31 +337,31 @@ def _is_decorated(function: Node) -> bool:
 def _from_function(
     call: Node, line: int, root: Node, failing: FailingLine, context: Context
 ) -> Finding:
-    known = _known_function(call, root, failing, context)
-    exits = value_flow.none_exits(known.node) if known else ()
-    if known is None or not exits:
+    callee = _known_function(call, root, failing, context)
+    exits = value_flow.none_exits(callee.node) if callee else ()
+    if callee is None or not exits:
         return Finding()
-    none, name, first = failing.language.none, known.name, exits[0].line
-    lines = context.code.whole(known.path) or ()
-    place, called = f"{known.path}:{known.line}", f"{failing.path}:{line}"
+    none, name, first = failing.language.none, callee.name, exits[0].line
+    lines = context.code.whole(callee.path) or ()
+    place, called = f"{callee.path}:{callee.line}", f"{failing.path}:{line}"
     newer = ""
-    if len(exits) == 1 and context.added(known.path, first, lines[first - 1]):
-        newer = context.newer(known.path, first, failing.path, failing.line)
+    if len(exits) == 1 and context.added(callee.path, first, lines[first - 1]):
+        newer = context.newer(callee.path, first, failing.path, failing.line)
     ways = "; ".join(
-        f"{known.path}:{item.line} returns {none}"
+        f"{callee.path}:{item.line} returns {none}"
         + (f" where `{item.when[:120]}`" * bool(item.when))
         for item in exits[:3]
     )
-    gives = quoted(known.path, first, lines[first - 1], f"`{name}` returns {none} here")
-    fact = f"`{name}` in {place} can return {none} ({known.path}:{first})."
+    gives = quoted(callee.path, first, lines[first - 1], f"`{name}` returns {none} here")
+    fact = f"`{name}` in {place} can return {none} ({callee.path}:{first})."
     because = f"{called} calls `{name}` ({place}), which returned it: {ways}"
     return Finding(
         because=(because + (f"; {newer}, after its caller was written." if newer else "."),),
         evidence=(gives,),
         fault=gives if newer else None,
-        changed=((known.path, first),) if newer else (),
+        changed=((callee.path, first),) if newer else (),
         explained=True,
-        learnings=(Learning(fact=fact, path=known.path, line=first),),
+        learnings=(Learning(fact=fact, path=callee.path, line=first),),
         steps=(f"Decide whether `{name}` may return {none}; if so, check for it in {called}.",),
     )
 

@@ -60,23 +60,23 @@ def used(usage: Usage) -> str:
 
 
 def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    told = entry.opening
-    if told is None:
+    opening = entry.opening
+    if opening is None:
         return
-    if told.look > 1:
+    if opening.look > 1:
         yield Shown("")
         yield Shown("Second look: a fresh conversation", LOUD)
         return
-    yield Shown(f"{line(told.fingerprint, 80)}  {line(told.error, 200)}", LOUD)
+    yield Shown(f"{line(opening.fingerprint, 80)}  {line(opening.error, 200)}", LOUD)
     facts = (
-        f"night {line(told.night, 100)}",
-        line(told.model, 80),
-        f"effort {line(told.effort, 20)}",
-        f"tools {line(', '.join(told.tools), 200) or 'none'}",
+        f"night {line(opening.night, 100)}",
+        line(opening.model, 80),
+        f"effort {line(opening.effort, 20)}",
+        f"tools {line(', '.join(opening.tools), 200) or 'none'}",
     )
     yield Shown(" · ".join(facts), QUIET)
     if full:
-        yield from _paragraph(told.system, full, QUIET)
+        yield from _paragraph(opening.system, full, QUIET)
 
 
 def _entry(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
@@ -115,11 +115,11 @@ def _paragraph(
     text: str, full: bool, style: str = "", bounds: tuple[int, int] = TOLD
 ) -> Iterator[Shown]:
     characters, lines = WHOLE if full else bounds
-    said = block(text.strip("\n"), characters).split("\n") if text.strip() else []
-    for item in said[:lines]:
+    rows = block(text.strip("\n"), characters).split("\n") if text.strip() else []
+    for item in rows[:lines]:
         yield Shown(f"{_INDENT}{item}", style)
-    if len(said) > lines:
-        yield Shown(f"{_INDENT}… {len(said) - lines} more lines", QUIET)
+    if len(rows) > lines:
+        yield Shown(f"{_INDENT}… {len(rows) - lines} more lines", QUIET)
 
 
 def _indented(text: str) -> str:

@@ -33,8 +33,10 @@ def with_original_places(
         text = maps.map_of(plain(bundle))
         if text is not None:
             return text, ""
-        beside = repo_path(Frame(path=f"{plain(bundle)}.map", in_app=True), index, options.app_root)
-        return (read(beside) or "", dirname(beside)) if beside else ("", "")
+        map_path = repo_path(
+            Frame(path=f"{plain(bundle)}.map", in_app=True), index, options.app_root
+        )
+        return (read(map_path) or "", dirname(map_path)) if map_path else ("", "")
 
     def original(frame: Frame) -> Frame:
         path = plain(frame.path)

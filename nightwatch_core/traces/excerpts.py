@@ -73,15 +73,15 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[Rows, list[str]]]:
     rows: Rows = []
     printed: list[str] = []
     for text in lines:
-        one = _numbered(text, rows[-1][0] + 1 if rows else 0)
-        carets = rows and not one and _CARETS.match(text.replace("|", " "))
-        if not one and not carets and rows:
+        row = _numbered(text, rows[-1][0] + 1 if rows else 0)
+        carets = rows and not row and _CARETS.match(text.replace("|", " "))
+        if not row and not carets and rows:
             yield (rows if _is_excerpt(rows, printed) else []), printed
             rows, printed = [], []
-            one = _numbered(text, 0)
+            row = _numbered(text, 0)
         printed.append(text)
-        if one:
-            rows.append(one)
+        if row:
+            rows.append(row)
         elif not carets:
             yield [], printed
             printed = []
@@ -89,10 +89,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[Rows, list[str]]]:
         yield (rows if _is_excerpt(rows, printed) else []), printed
 
 
-def _numbered(text: str, wanted: int) -> tuple[int, str, bool] | None:
+def _numbered(text: str, expected: int) -> tuple[int, str, bool] | None:
     for shape in _SHAPES:
         match = shape.match(text[: limits.LINE_CHARACTERS])
-        if match and wanted in (0, int(match["line"])):
+        if match and expected in (0, int(match["line"])):
             return int(match["line"]), match["code"] or "", bool(match["mark"].strip())
     return None
 

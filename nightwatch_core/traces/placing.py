@@ -126,11 +126,11 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
 
     Of very deep traces the innermost frames are compared.
     """
-    wanted = [frame for frame in trace.frames if frame.repo_path and has_source(frame)]
+    sourced = [frame for frame in trace.frames if frame.repo_path and has_source(frame)]
     compared: dict[Frame, Frame] = {}
-    paths = sorted({frame.repo_path for frame in wanted})
+    paths = sorted({frame.repo_path for frame in sourced})
     files = {path: lines_of(text) for path in paths if (text := read(path)) is not None}
-    for frame in wanted:
+    for frame in sourced:
         if (
             frame.repo_path in files
             and frame not in compared
@@ -167,11 +167,11 @@ def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
 
 
 def _agreement(frame: Frame, line: int, lines: Lines) -> float:
-    around = (
+    nearby = (
         *zip(range(line - len(frame.before), line), frame.before, strict=True),
         *enumerate(frame.after, line + 1),
     )
-    telling = [(number, text) for number, text in around if _flat(text)]
+    telling = [(number, text) for number, text in nearby if _flat(text)]
     same = sum(_is_alike(text)(lines.get(number, "")) for number, text in telling)
     return same / len(telling) if telling else 0.0
 

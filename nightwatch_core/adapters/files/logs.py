@@ -205,12 +205,12 @@ def line_of(text: str) -> tuple[str, values.LogLine] | None:
         return None
     named = match.groupdict()
     words = (named.get("host"), named.get("app"), named.get("stream"))
-    around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
-    if app := around.get("app"):
-        around["app"] = values.service_of(app)
+    envelope = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
+    if app := envelope.get("app"):
+        envelope["app"] = values.service_of(app)
     whole = text[match.start("text") :]
     stream = " ".join(word or "" for word in words)
-    return name, values.LogLine(whole, stream, around, named.get("tag") == "P")
+    return name, values.LogLine(whole, stream, envelope, named.get("tag") == "P")
 
 
 # A stack trace that is being read out of a log: which of the next lines belong to it.
@@ -529,8 +529,8 @@ class _Stream:
 
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))
-        around = {"time": block.at, **{k: v for k, v in first.line.around.items() if v}}
-        record = {"stack_trace": [block.raw], "around": around}
+        envelope = {"time": block.at, **{k: v for k, v in first.line.around.items() if v}}
+        record = {"stack_trace": [block.raw], "around": envelope}
         return Read(first.place, record, block.raw.count("\n") + 1)
 
 
@@ -601,8 +601,8 @@ class LogStreams:
             return
         whole = self._whole(line.text)
         if whole:
-            around = {"time": time_in_log(line.text), **line.around}
-            yield Read(placed.place, {"stack_trace": whole, "around": around})
+            envelope = {"time": time_in_log(line.text), **line.around}
+            yield Read(placed.place, {"stack_trace": whole, "around": envelope})
             return
         level = line.around.get("level")
         self._loud += bool(level) and is_loud(level)

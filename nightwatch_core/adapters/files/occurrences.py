@@ -130,8 +130,8 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
     names = records.present(tuple(fields))[field]
     times = {name: time for name in names if (time := time_of(fields[name]))}
     own = next(iter(times), "")
-    around = next((name for name in times if name.startswith("around")), own)
-    return times.get(own if own and times[own].tzinfo is UTC else around)
+    fallback = next((name for name in times if name.startswith("around")), own)
+    return times.get(own if own and times[own].tzinfo is UTC else fallback)
 
 
 def _class(fields: Mapping[str, object], is_quiet_record: bool) -> str:

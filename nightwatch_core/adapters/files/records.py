@@ -70,8 +70,8 @@ def first(
 @lru_cache(maxsize=256)
 def present(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the sought names that a record has: records of one file have the same fields."""
-    there = frozenset(names)
-    return {field: tuple(n for n in sought if n in there) for field, sought in _SOUGHT.items()}
+    given = frozenset(names)
+    return {field: tuple(n for n in sought if n in given) for field, sought in _SOUGHT.items()}
 
 
 # Values of records, whatever a source wrote: texts and counts.

@@ -70,12 +70,12 @@ def expected_changes(
         raise Refused(f"{len(changes)} files are more than {command.CHANGED_FILES}")
     if len({change.path.casefold() for change in changes}) < len(changes):
         raise Refused("a file is changed twice")
-    wanted = {change.path: _wanted(change, before, content, named) for change in changes}
-    new = {path: state for path, state in wanted.items() if state != state_at(before, path)}
+    expected = {change.path: _wanted(change, before, content, named) for change in changes}
+    new = {path: state for path, state in expected.items() if state != state_at(before, path)}
     if not new:
         raise Refused("nothing would change")
-    for path in objects.parent_folders(wanted):
-        if path in wanted:
+    for path in objects.parent_folders(expected):
+        if path in expected:
             raise Refused(f"{path[:200]!a} would be both file and folder")
     return new
 
@@ -98,10 +98,10 @@ def expected_steps(
         return b"" if node.oid in own else content(node)  # what we wrote is text
 
     for commit in pull.commits:
-        wanted = expected_changes(commit.changes, now, read, named)
-        steps.append(Step(plain_message(commit.message or pull.title), commit.changes, wanted))
-        own |= {state.oid for state in wanted.values()}
-        for path, state in wanted.items():
+        expected = expected_changes(commit.changes, now, read, named)
+        steps.append(Step(plain_message(commit.message or pull.title), commit.changes, expected))
+        own |= {state.oid for state in expected.values()}
+        for path, state in expected.items():
             now.pop(path, None)
             if state.mode != objects.GONE:
                 now[path] = objects.Node(path, state.mode, state.oid, None, path)
@@ -320,12 +320,12 @@ def _written(git: command.Git, content: bytes, _: objects.Node | None) -> str:
 
 
 def commit_tree(
-    git: command.Git, base: str, wanted: Mapping[str, PathState], message: str, at: datetime
+    git: command.Git, base: str, expected: Mapping[str, PathState], message: str, at: datetime
 ) -> str:
     """Return a new commit on `base` (empty: on nothing) at whose paths stands what is wanted."""
     nothing = "0" * (len(base) or 40)
     entries = "".join(
-        f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in wanted.items()
+        f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in expected.items()
     )
     with tempfile.TemporaryDirectory(prefix="nightwatch-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}

@@ -61,8 +61,8 @@ class Writes:
             try:
                 return make()
             except connection.AnswerLost as lost:
-                if (there := self._look(find, lost)) is not None:
-                    return there
+                if (found := self._look(find, lost)) is not None:
+                    return found
                 if last:
                     raise
             except connection.Unavailable as refused:  # not done for sure, so it may be asked again
@@ -185,14 +185,14 @@ class Branches:
             raise Refused(f"there is no branch {update.branch[:80]!a} of ours")
         root = self._commit(update.head).tree
         paths = tuple(change.path for change in update.changes if not why_unsafe(change.path))
-        wanted = expected_changes(
+        expected = expected_changes(
             update.changes, self._trees.list_around(root, paths), self._content, blob_name
         )
-        step = Step(plain_message(update.commit_message), update.changes, wanted)
+        step = Step(plain_message(update.commit_message), update.changes, expected)
         if tip != update.head:
             commit = self._commit(tip)
             is_done = commit.parents == (update.head,)
-            if is_done and self._trees.differences(root, commit.tree) == wanted:
+            if is_done and self._trees.differences(root, commit.tree) == expected:
                 return Made(tip, is_new=False)
             raise Refused(f"somebody has pushed to {update.branch} since: it is left alone")
         new, _ = self._commit_step(step, update.head, root)

@@ -57,13 +57,13 @@ class ApiHost:
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
         """Return the commit of a tag, a sha or the one that begins so; else None."""
-        wanted = name.strip()
-        for version in checkout.spellings(wanted) if wanted else ():
+        revision = name.strip()
+        for version in checkout.spellings(revision) if revision else ():
             if row := self._find(f"tags/{version}"):
                 return self._commit(row, checkout.tag_text(version))
-        if branches and wanted and (row := self._find(f"heads/{wanted}")):
-            return self._commit(row, checkout.head_text(wanted))
-        for digits in checkout.shas_in(wanted):
+        if branches and revision and (row := self._find(f"heads/{revision}")):
+            return self._commit(row, checkout.head_text(revision))
+        for digits in checkout.shas_in(revision):
             if row := self._find(digits):
                 return self._commit(row, checkout.commit_text(row.sha))
         return None

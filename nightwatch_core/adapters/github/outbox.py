@@ -86,8 +86,8 @@ class GitHubOutbox:
                 return self._update(proposal)
 
     def _open_issue(self, issue: proposals.OpenIssue) -> proposals.Receipt:
-        if there := self._find_issue(issue.key):
-            return proposals.receipt_for(issue, "already there", there.number, there.html_url)
+        if existing := self._find_issue(issue.key):
+            return proposals.receipt_for(issue, "already there", existing.number, existing.html_url)
         labels = _labels(issue.labels)
         made = self._writes.make(
             lambda: self._repository.make(
@@ -103,8 +103,8 @@ class GitHubOutbox:
         """Reopen first, comment last: doing the first twice does no harm."""
         number = comment.number
         issue = self._our_issue(number)
-        if there := self._find_comment(number, comment.key):
-            return proposals.receipt_for(comment, "already there", number, there.html_url)
+        if existing := self._find_comment(number, comment.key):
+            return proposals.receipt_for(comment, "already there", number, existing.html_url)
         if isinstance(comment, proposals.Reopen) and issue.state == "closed":
             if issue.state_reason == "not_planned":
                 raise Refused(f"issue {number} was closed as not planned meanwhile")
@@ -135,8 +135,8 @@ class GitHubOutbox:
         if number is None:
             raise Refused("there is no issue to carry its patch")
         self._our_issue(number)
-        if there := self._find_comment(number, pull.key):
-            return proposals.receipt_for(pull, "already there", number, there.html_url)
+        if existing := self._find_comment(number, pull.key):
+            return proposals.receipt_for(pull, "already there", number, existing.html_url)
         base = pull.base or self._repository.describe().default_branch
         body = patch_comment(pull.body, pull.fix, base, self._mail(pull, base))
         if not body:
@@ -182,12 +182,12 @@ class GitHubOutbox:
         self._writes.make(lambda: self._repository.send(method, below, **body))
 
     def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
-        if there := self._find_pull(pull):
-            missing = LABEL not in there.labels
+        if existing := self._find_pull(pull):
+            missing = LABEL not in existing.labels
             labels = _labels(pull.labels)
-            reason = self._add_labels(there.number, labels) if missing else ""
+            reason = self._add_labels(existing.number, labels) if missing else ""
             return proposals.receipt_for(
-                pull, "already there", there.number, there.html_url, reason
+                pull, "already there", existing.number, existing.html_url, reason
             )
         base = pull.base or self._repository.describe().default_branch
         branch = self._branches.make(pull, base)
@@ -237,8 +237,8 @@ class GitHubOutbox:
         issues = self._repository.read_all(
             IssueRow, "issues", labels=LABEL, state="all", sort="created", direction="desc"
         )
-        there = (item for item in issues if not item.pull_request and _has_key(item.body, key))
-        return next(filter(self._ours.is_ours, there), None)
+        matching = (item for item in issues if not item.pull_request and _has_key(item.body, key))
+        return next(filter(self._ours.is_ours, matching), None)
 
     def _our_issue(self, number: int) -> IssueRow:
         """Return an issue or pull request; raises `Refused` where it is not ours, or locked."""
@@ -253,17 +253,17 @@ class GitHubOutbox:
 
     def _find_comment(self, number: int, key: str) -> CommentRow | None:
         comments = self._repository.read_all(CommentRow, f"issues/{number}/comments")
-        there = (comment for comment in comments if _has_key(comment.body, key))
-        return next(filter(self._ours.is_ours, there), None)
+        matching = (comment for comment in comments if _has_key(comment.body, key))
+        return next(filter(self._ours.is_ours, matching), None)
 
     def _find_pull(self, pull: proposals.DraftPull) -> PullRow | None:
         """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
         head = f"{self._repository.owner}:{pull.branch}"
         rows = self._repository.read_all(PullRow, "pulls", head=head, state="all")
-        there = [row for row in rows if row.branch == pull.branch]
-        made = [row for row in there if _has_key(row.body, pull.key) and self._ours.is_ours(row)]
-        if there and not made:
-            raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
+        pulls = [row for row in rows if row.branch == pull.branch]
+        made = [row for row in pulls if _has_key(row.body, pull.key) and self._ours.is_ours(row)]
+        if pulls and not made:
+            raise Refused(f"branch {pull.branch} has pull request {pulls[0].number}, none of ours")
         return next(iter(made), None)
 
 

@@ -311,8 +311,8 @@ class LocalDelivery:
     def _published(self, proposal: proposals.Proposal) -> proposals.Receipt:
         if not proposal.key.strip():
             raise Refused("the proposal has no key")
-        if there := self._files.keyed(proposal.key):
-            return proposals.receipt_for(proposal, "already there", there.number, str(there.path))
+        if item := self._files.keyed(proposal.key):
+            return proposals.receipt_for(proposal, "already there", item.number, str(item.path))
         match proposal:
             case proposals.OpenIssue():
                 return self._open_issue(proposal)
@@ -427,8 +427,8 @@ class WorkingCopy:
     @property
     def top(self) -> Path:
         """Return the tree's top folder; raises `StopTheNight` where there is no checkout."""
-        there = self._folder.resolve()
-        tops = (place for place in (there, *there.parents) if (place / ".git").exists())
+        folder = self._folder.resolve()
+        tops = (place for place in (folder, *folder.parents) if (place / ".git").exists())
         if top := next(tops, None):
             return top
         raise StopTheNight(f"{self._folder} is in no git checkout: name one with --repo")

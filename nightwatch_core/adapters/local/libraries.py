@@ -30,11 +30,11 @@ _DISTRIBUTIONS = 2_000  # of one folder
 
 
 def _distribution_of(shelf: Path, package: str) -> Path | None:
-    there = _distributions(shelf)
-    by_name = {_plain(item.stem.rpartition("-")[0]): item for item in there}
+    distributions = _distributions(shelf)
+    by_name = {_plain(item.stem.rpartition("-")[0]): item for item in distributions}
     if own := by_name.get(_plain(package)):
         return own
-    return next((item for item in there if package in _modules(item)), None)
+    return next((item for item in distributions if package in _modules(item)), None)
 
 
 def _listed_files(record: Path) -> tuple[str, ...]:
@@ -143,8 +143,8 @@ class InstalledLibraries:
             return None
 
     def _copy(self, library: Library) -> _Copy | None:
-        known = self._copies(library.ecosystem, library.package)
-        return next((copy for copy in known if copy.library == library), None)
+        copies = self._copies(library.ecosystem, library.package)
+        return next((copy for copy in copies if copy.library == library), None)
 
     def _copies(self, ecosystem: Ecosystem, package: str) -> tuple[_Copy, ...]:
         shelves = tuple(shelf for kind, shelf in self._shelves if kind == ecosystem)

@@ -44,17 +44,17 @@ def size(text: str) -> int:
 
 def plain(text: str, limit: int = 300) -> str:
     """Return one clean line for text that Slack does not interpret."""
-    told = _HALVES.sub(" ", without_schemes(line(text, 4 * limit)))
-    return _cut(told, limit, {}, at_word=True)
+    content = _HALVES.sub(" ", without_schemes(line(text, 4 * limit)))
+    return _cut(content, limit, {}, at_word=True)
 
 
 def mrkdwn(text: str, limit: int = 300) -> str:
     """Return one line of prose, escaped; code, paths, names and addresses become code."""
-    told = "".join(
+    content = "".join(
         _span(part) if is_code else _plain_words(part)
         for part, is_code in pieces(line(text, 4 * limit))
     )
-    cut = _cut(told.replace("``", "` `"), limit, _ENTITIES, at_word=True)
+    cut = _cut(content.replace("``", "` `"), limit, _ENTITIES, at_word=True)
     if cut.count("`") % 2:  # the last code span was cut
         return cut[: cut.rindex("`")].rstrip() + MORE
     return cut
@@ -67,9 +67,9 @@ def prose(text: str, limit: int = 2_000) -> str:
         room = limit - size(kept) - 2  # for a newline and the ellipsis
         if room < 4:
             return kept.removesuffix(MORE) + MORE
-        told = mrkdwn(item, room)
-        kept += ("\n" if kept else "") + told
-        if told.endswith(MORE) and not item.endswith(MORE):
+        row = mrkdwn(item, room)
+        kept += ("\n" if kept else "") + row
+        if row.endswith(MORE) and not item.endswith(MORE):
             return kept
     return kept
 
@@ -88,8 +88,8 @@ def fenced(text: str, limit: int = 1_000) -> str:
 
 def link(label: str, address: str) -> str:
     """Return a link to our http(s) address; any other address is shown, not linked."""
-    told = _HALVES.sub(" ", without_schemes(line(label, 120))).replace("`", TICK)
-    name = _cut(told, 120, _ENTITIES).replace("|", "¦") or "link"
+    content = _HALVES.sub(" ", without_schemes(line(label, 120))).replace("`", TICK)
+    name = _cut(content, 120, _ENTITIES).replace("|", "¦") or "link"
     if is_web(address):
         return f"<{address.translate(_ESCAPE)}|{name}>"
     return f"{name} ({code(address)})" if address else name
@@ -190,8 +190,8 @@ class Message(Value):
 def messages(night: RunReport) -> tuple[Message, ...]:
     """Return the parent and its replies in order, each within Slack's limits."""
     shown = view(night, SHOWN)
-    known = (analysis for analysis in night.analyses if analysis.has_cause)  # others: a row each
-    names = (f"error {plain(analysis.case.fingerprint, 100)}" for analysis in known)
+    analyses = (analysis for analysis in night.analyses if analysis.has_cause)  # others: a row each
+    names = (f"error {plain(analysis.case.fingerprint, 100)}" for analysis in analyses)
     replies = (_reply(*item) for item in zip(names, shown.findings, strict=False))
     return (_parent(shown), *replies, *_follow_up(shown))
 
@@ -245,13 +245,13 @@ def _reply(name: str, finding: report.Finding) -> Message:
 
 def _about(finding: report.Finding) -> str:
     where = f" in {code(finding.where)}" if finding.where else ""
-    known = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
+    since = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
     error = code(finding.error, 150) or "an error"
     facts = (
         section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
     )
     confidence = finding.sureness or finding.confidence
-    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *facts))
+    return "\n".join((f"{error}{where} · confidence: *{confidence}*{since}", *facts))
 
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:

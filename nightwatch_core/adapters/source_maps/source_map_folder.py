@@ -118,9 +118,9 @@ def _lines(texts: list[str]) -> tuple[str, ...]:
 def _function(path: str, line: int, rows: tuple[str, ...], before: int) -> str:
     blank = [""] * (line - 1 - before)
     text = "\n".join((*blank, *rows))
-    around = [
+    enclosing = [
         definition
         for definition in definitions_in(path, text)
         if definition.kind == "function" and definition.line <= line <= definition.end
     ]
-    return max(around, key=lambda item: item.line).name if around else ""
+    return max(enclosing, key=lambda item: item.line).name if enclosing else ""

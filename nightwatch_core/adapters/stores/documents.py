@@ -47,14 +47,14 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
         return {}
     try:
         with os.scandir(folder / name) as entries:
-            there = {
+            found = {
                 f"{name}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
                 for entry in entries
                 if _is_document(entry.name) and entry.is_file(follow_symlinks=False)
             }
     except FileNotFoundError:
         return {}
-    return dict(sorted(there.items()))
+    return dict(sorted(found.items()))
 
 
 def is_plain(file: str, *folders: str) -> bool:
@@ -307,8 +307,8 @@ class KnowledgeFiles:
         """Move lessons to archive/; returns their new names, of those that were there."""
         with self._writing():
             self._check(ARCHIVE)
-            there = documents(self._folder, ERRORS)
-            return tuple(put_away(self._folder, file, ARCHIVE) for file in files if file in there)
+            lessons = documents(self._folder, ERRORS)
+            return tuple(put_away(self._folder, file, ARCHIVE) for file in files if file in lessons)
 
     def rebuild_index(self) -> knowledge.Index:
         """Read what changed, unite documents of one error, and write index.yml.

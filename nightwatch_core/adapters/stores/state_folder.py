@@ -52,8 +52,8 @@ def check_state_folder(state: Path, needed: int = 0) -> None:
         places = (state, *state.absolute().parents)
         lowest = next(place for place in places if os.path.lexists(place))
         inside = (state / name for name in (*_FOLDERS, *_FILES))
-        there = (lowest, *(path for path in inside if os.path.lexists(path)))
-        reason = next(filter(None, map(_unusable, there)), "")
+        existing = (lowest, *(path for path in inside if os.path.lexists(path)))
+        reason = next(filter(None, map(_unusable, existing)), "")
         free = shutil.disk_usage(lowest).free if needed and not reason else needed
         if free < needed:
             left, least = f"{free / 2**20:.1f} MiB", f"{needed / 2**20:.0f}"

@@ -191,9 +191,9 @@ class SentRequests:
                 file.unlink(missing_ok=True)
             if gone:
                 files = self._folder.glob("*.jsonl")
-                known = {line.sha256 for file in files for line in _lines(file)}
+                referenced = {line.sha256 for file in files for line in _lines(file)}
                 for text in (self._folder / "texts").iterdir():
-                    if text.stem not in known and _changed(text) < settled:
+                    if text.stem not in referenced and _changed(text) < settled:
                         text.unlink(missing_ok=True)
 
 

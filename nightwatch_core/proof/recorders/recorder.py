@@ -70,13 +70,13 @@ def _raised(frame, error, trace):
     number = "%d-%d" % (_process, next(_numbers))
     shown = [[os.path.abspath(item.f_code.co_filename), line, item.f_code.co_name]
              for item, line in both]
-    kept = [(at, one) for at, (one, _) in enumerate(both) if _is_own(one.f_code.co_filename)]
+    kept = [(at, own) for at, (own, _) in enumerate(both) if _is_own(own.f_code.co_filename)]
     values = [[at, key, _told(value)] for at, item in kept[:6] for key, value in _locals(item)]
     module = type(error).__module__
     whole = name if module == "builtins" else module + "." + type(error).__qualname__
     _write({"id": number, "class": whole, "message": _text(error), "frames": shown,
             "locals": values if is_wanted else []})
-    for at in [at for at, (one, _) in enumerate(inner[::-1]) if one is not first]:
+    for at in [at for at, (own, _) in enumerate(inner[::-1]) if own is not first]:
         _write({"id": number, "left": at})
     _open.append((number, [id(item) for item, _ in both]))
     del _open[:-8]

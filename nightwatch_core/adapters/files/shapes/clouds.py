@@ -92,14 +92,14 @@ def _lambda_frame(frame: object) -> object:
 def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
     record = inner(document, "record")
     status = text_at(record, "status")
-    around = {"time": document["time"]}
+    envelope = {"time": document["time"]}
     if text_at(document, "type") == "platform.report" and status in ("timeout", "error"):
         name = "Sandbox.Timedout" if status == "timeout" else text_at(record, "errorType")
-        yield {**_error(name or "Runtime.ExitError", status), "around": around}
+        yield {**_error(name or "Runtime.ExitError", status), "around": envelope}
         return
     for item in inside(record):
         is_record = isinstance(item, dict) and not is_quiet(item.get("level"))
-        yield {"around": around, **item} if is_record and isinstance(item, dict) else item
+        yield {"around": envelope, **item} if is_record and isinstance(item, dict) else item
 
 
 # CloudWatch Logs: events, subscriptions, Insights and the console's exports.
@@ -124,14 +124,14 @@ def _insights(document: Record, inside: Inside) -> Iterator[Item]:
 def _cloudwatch_line(event: Record, outer: Record) -> Item:
     stream = text_at(event, *_STREAMS) or text_at(outer, *_STREAMS)
     group = text_at(event, *_GROUPS) or text_at(outer, *_GROUPS)
-    around = {
+    envelope = {
         "time": at(event, *_TIMES),
         "app": group.rpartition(":")[2].rpartition("/")[2],
         "host": stream.rpartition("/")[2] if "[" not in stream else "",
     }
     text = str(event.get("message") or event.get("@message") or "")
     failed = failure_in(text)
-    return {**failed, "around": around} if failed else LogLine(text, stream, around)
+    return {**failed, "around": envelope} if failed else LogLine(text, stream, envelope)
 
 
 # Azure: exceptions of Application Insights, and tables that queries return.

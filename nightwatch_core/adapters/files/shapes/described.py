@@ -99,17 +99,17 @@ class Line(Value):
 
     def surroundings(self, document: values.Record) -> dict[str, object]:
         """Return the fields around the line."""
-        around = {
+        envelope = {
             name: values.at(document, *paths)
             if name in _PLAIN
             else values.text_at(document, *paths)
             for name, paths in self.around.items()
         }
-        if "path" in around:
-            around["path"] = values.path_of(around["path"])
-        if self.service and not around.get("app"):
-            around["app"] = values.service_of(values.text_at(document, *self.service))
-        return around
+        if "path" in envelope:
+            envelope["path"] = values.path_of(envelope["path"])
+        if self.service and not envelope.get("app"):
+            envelope["app"] = values.service_of(values.text_at(document, *self.service))
+        return envelope
 
     def read(self, document: values.Record) -> values.LogLine:
         """Read the line of a document."""

@@ -84,7 +84,7 @@ def _grafana(document: Record, _: Inside) -> Iterator[Item]:
 
 def _loki(text: object, time: object, labels: Record) -> LogLine:
     names = sorted(name for name in labels if name not in _NOT_OF_STREAMS)
-    around = {
+    envelope = {
         "time": time,
         "app": text_at(labels, *_APPS),
         "host": text_at(labels, "pod", "host", "hostname", "instance", "nodename", "node"),
@@ -92,7 +92,7 @@ def _loki(text: object, time: object, labels: Record) -> LogLine:
         "level": text_at(labels, "level", "detected_level", "severity"),
     }
     stream = " ".join(str(labels[name]) for name in names)
-    return LogLine(text if isinstance(text, str) else "", stream, around)
+    return LogLine(text if isinstance(text, str) else "", stream, envelope)
 
 
 # OpenTelemetry's logs and spans (OTLP as JSON).

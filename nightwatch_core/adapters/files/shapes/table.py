@@ -106,5 +106,5 @@ def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[It
 @lru_cache(maxsize=1_024)
 def _possible(names: tuple[str, ...]) -> tuple[Shape, ...]:
     """The shapes that a document with these fields may have: those of one file are alike."""
-    there = frozenset(names)
-    return tuple(shape for shape in SHAPES if not shape.needs or not there.isdisjoint(shape.needs))
+    fields = frozenset(names)
+    return tuple(shape for shape in SHAPES if not shape.needs or not fields.isdisjoint(shape.needs))

@@ -166,12 +166,12 @@ def surrounded(item: Item, line: LogLine) -> Item:
     if isinstance(item, str):
         return item
     if isinstance(item, LogLine):
-        around = {**line.around, **item.around}
+        envelope = {**line.around, **item.around}
         stream = " ".join(filter(None, (line.stream, item.stream)))
-        return LogLine(item.text, stream, around, item.is_part)
+        return LogLine(item.text, stream, envelope, item.is_part)
     own = item.get("around")
-    around = {**line.around, "stream": line.stream, **(own if isinstance(own, dict) else {})}
-    return {**item, "around": around}
+    envelope = {**line.around, "stream": line.stream, **(own if isinstance(own, dict) else {})}
+    return {**item, "around": envelope}
 
 
 # What a start adds to the name of a service, the first that matches is taken off. Names of errors
@@ -256,8 +256,8 @@ def line_of_record(record: Record) -> LogLine | None:
     LogLine(text='Traceback (most recent call last):', stream='web-1', around={...}, is_part=False)
     """
     names = {squeezed(str(name)): name for name in record}
-    there = (names[name] for name in _TEXTS if name in names)
-    texts = (name for name in there if isinstance(record[name], str))
+    fields = (names[name] for name in _TEXTS if name in names)
+    texts = (name for name in fields if isinstance(record[name], str))
     text = next(texts, None)
     if text is None:
         return None
