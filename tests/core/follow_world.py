@@ -118,7 +118,7 @@ class Production:
             nights = add_night(self.lesson.nights, seen(self.number, occurrences))
             update = {"nights": nights, "seen_until": at(self.number)}
             self.lesson = self.lesson.model_copy(update=update)
-        return [fate.kind for fate in news.outcomes] if news else []
+        return [event.kind for event in news.outcomes] if news else []
 
     def merge(self, number: int = 4) -> None:
         """In the day after the last night."""

@@ -344,19 +344,16 @@ def _php(chain: Sequence[Thrown], language: str) -> str:
             continue
         inner = item.frames[0]
         at = f" in {inner.path}:{inner.line}" if inner.path else ""
-        called = [
-            outer._replace(function=_method(inside), module="")
-            for inside, outer in pairwise(item.frames)
-        ]
+        called = []
+        for callee, caller in pairwise(item.frames):
+            name = callee.function or "unknown"
+            if callee.module and "::" not in name:
+                name = f"{callee.module}::{name}"
+            called.append(caller._replace(function=name, module=""))
         rows = frame_lines(called, 0, language)
         rows.append(f"#{len(rows)} [internal function]: {item.frames[-1].function or 'main'}()")
         parts.append("\n".join((f"{word} {_header(item)}{at}", "Stack trace:", *rows)))
     return "\n\n".join(parts)
-
-
-def _method(frame: RecordFrame) -> str:
-    name = frame.function or "unknown"
-    return f"{frame.module}::{name}" if frame.module and "::" not in name else name
 
 
 def _csharp(chain: Sequence[Thrown], language: str) -> str:

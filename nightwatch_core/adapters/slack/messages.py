@@ -50,10 +50,11 @@ def plain(text: str, limit: int = 300) -> str:
 
 def mrkdwn(text: str, limit: int = 300) -> str:
     """Return one line of prose, escaped; code, paths, names and addresses become code."""
-    content = "".join(
-        _span(part) if is_code else _plain_words(part)
-        for part, is_code in pieces(line(text, 4 * limit))
-    )
+    content = ""
+    for part, is_code in pieces(line(text, 4 * limit)):
+        words = [part] if is_code else re.split(r"(\s+)", part.replace("`", TICK))
+        for word in words:  # an address becomes code: Slack is to link nothing there
+            content += _span(word) if is_code or "://" in word else _HALVES.sub(" ", word)
     cut = _cut(content.replace("``", "` `"), limit, _ENTITIES, at_word=True)
     if cut.count("`") % 2:  # the last code span was cut
         return cut[: cut.rindex("`")].rstrip() + MORE
@@ -97,12 +98,6 @@ def link(label: str, address: str) -> str:
 
 def _span(text: str) -> str:
     return f"`{text.replace('`', TICK)}`"
-
-
-def _plain_words(text: str) -> str:
-    """Words that are no code; an address becomes code all the same, as nothing is linked there."""
-    words = re.split(r"(\s+)", text.replace("`", TICK))
-    return "".join(_span(word) if "://" in word else _HALVES.sub(" ", word) for word in words)
 
 
 def _cut(text: str, limit: int, entities: dict[str, str], *, at_word: bool = False) -> str:

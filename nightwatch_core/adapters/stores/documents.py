@@ -471,8 +471,11 @@ class IgnoreFile:
             before = self._text()
             old = rules_from(before)
             live = (item for item in old.rules if not expired(item, self.today()))
-            if same := next((item for item in live if _same(item, rule)), None):
-                return Added("already there", same)
+            pattern = rule.pattern.strip().casefold()
+            for item in live:
+                is_same = (item.match, item.field) == (rule.match, rule.field)
+                if is_same and item.pattern.strip().casefold() == pattern:
+                    return Added("already there", item)
             after = self._edited(before, rule)
             new = rules_from(after)
             expected = [_fields(item) for item in (*old.rules, rule)]
@@ -508,11 +511,6 @@ class IgnoreFile:
             f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
             f"{rows_of([_fields(rule)])}"
         )
-
-
-def _same(rule: knowledge.IgnoreRule, other: knowledge.IgnoreRule) -> bool:
-    patterns = {item.pattern.strip().casefold() for item in (rule, other)}
-    return len(patterns) == 1 and (rule.match, rule.field) == (other.match, other.field)
 
 
 def _fields(rule: knowledge.IgnoreRule) -> dict[str, object]:

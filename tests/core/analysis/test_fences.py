@@ -45,10 +45,10 @@ def first(text):
 
 
 def fix_asked_for(text):
-    fate = OutcomeEvent(
+    event = OutcomeEvent(
         kind="closed unmerged", number=1, on="2026-01-01", because=text, words=(text,)
     )
-    known = lesson(title=text, root_cause=text, fix_owed=text, outcomes=(fate,))
+    known = lesson(title=text, root_cause=text, fix_owed=text, outcomes=(event,))
     shown = ResearchContext(previews=(preview(path=text, text=text),))
     return fix_alone.request(hostile_case(text), known, shown, NIGHT)
 

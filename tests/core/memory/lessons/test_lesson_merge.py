@@ -33,17 +33,17 @@ def test_the_newest_analysis_speaks_with_the_nights_of_all():
 
 def test_histories_names_and_notes_are_put_together():
     at = datetime(2031, 3, 2, tzinfo=UTC)
-    fate = OutcomeEvent(kind="merged", number=2, on=FIRST)
+    event = OutcomeEvent(kind="merged", number=2, on=FIRST)
     one = lesson(
         aliases=("v1:b",), related=("x",), learnings=("a",), matched=3, last_matched=FIRST,
-        notes=(Notes(gotchas=("g",)),), outcomes=(fate,), promoted=("d1",), pr_number=2,
+        notes=(Notes(gotchas=("g",)),), outcomes=(event,), promoted=("d1",), pr_number=2,
         proposed=(PublishedItem(kind="pull", number=2, on=FIRST),), outcome="merged",
         watch=FixWatch(number=2, merged_at=at), seen_until=at,
     )  # fmt: skip
     two = lesson(
         aliases=("v1:c", "v1:b"), related=("y",), learnings=("b", "a"), matched=1,
         notes=(Notes(gotchas=("g",)), Notes(gotchas=("h",))), promoted=("d2",), issue_number=1,
-        outcomes=(fate, OutcomeEvent(kind="closed", number=1, on=date(2031, 3, 9))),
+        outcomes=(event, OutcomeEvent(kind="closed", number=1, on=date(2031, 3, 9))),
         proposed=(PublishedItem(kind="issue", number=1, on=FIRST),), nights=(seen(30, "changed"),),
         watch=FixWatch(number=2, merged_at=at, until=at), seen_until=datetime(2031, 3, 31),  # noqa: DTZ001
     )  # fmt: skip

@@ -85,16 +85,16 @@ def test_nothing_but_notes_becomes_notes(texts, noted):
 
 
 def test_of_many_fates_and_words_the_newest_and_first_are_kept():
-    fate = OutcomeEvent(kind="merged", on=date(2031, 3, 3), words=("w" * 9_000,) * 9, because="b")
+    event = OutcomeEvent(kind="merged", on=date(2031, 3, 3), words=("w" * 9_000,) * 9, because="b")
     many = lesson(
-        outcomes=tuple(fate.model_copy(update={"number": n, "words": ()}) for n in range(58))
-        + (fate.model_copy(update={"number": 58}), fate.model_copy(update={"number": 59})),
-        proposed=tuple(PublishedItem(kind="pull", number=n, on=fate.on) for n in range(60)),
+        outcomes=tuple(event.model_copy(update={"number": n, "words": ()}) for n in range(58))
+        + (event.model_copy(update={"number": 58}), event.model_copy(update={"number": 59})),
+        proposed=tuple(PublishedItem(kind="pull", number=n, on=event.on) for n in range(60)),
         edits=(),
     )
     read = lesson_of(document(many), "errors/x.md")
     assert [one.number for one in read.proposed] == list(range(20, 60))
-    assert [fate.number for fate in read.outcomes] == list(range(60 - MOST_OUTCOMES, 60))
+    assert [event.number for event in read.outcomes] == list(range(60 - MOST_OUTCOMES, 60))
     few = lesson_of(
         document(many.model_copy(update={"outcomes": many.outcomes[-2:]})), "errors/x.md"
     )

@@ -20,7 +20,7 @@ def follow(known: Lesson, *items: OwnItem, number: int = 6) -> OutcomeUpdate | N
 
 
 def kinds(told: OutcomeUpdate | None) -> list[str]:
-    return [fate.kind for fate in told.outcomes] if told else []
+    return [event.kind for event in told.outcomes] if told else []
 
 
 TEXT = "RATES.fetch(code)\n"
