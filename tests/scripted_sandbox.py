@@ -5,8 +5,6 @@ from collections.abc import Callable
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Prepared, Run
 
-UNITTEST = "Ran {count} tests in 0.01s\n"
-
 
 def unittest_run(*failed: str, count: int = 5, code: int | None = None) -> Run:
     lines = "".join(f"FAIL: {name} (tests.test_a.T.{name})\nTraceback\n" for name in failed)

@@ -1,8 +1,15 @@
 """What is planted in a synthetic night, and what only looks like a pattern."""
 
 from nightwatch_core.models.answer import Evidence
-from tests.benchmarks.pattern_teller import Plan, Teller, change_of
-from tests.benchmarks.pattern_words import AREAS, OTHER_TAGS, OUTSIDE_SAYINGS, VENDORS
+from tests.benchmarks.pattern_teller import (
+    AREAS,
+    OTHER_TAGS,
+    OUTSIDE_SAYINGS,
+    VENDORS,
+    Plan,
+    Teller,
+    change_of,
+)
 
 SOME = (2, 3, 4)
 

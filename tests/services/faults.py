@@ -261,8 +261,7 @@ def _errors(faulty: FaultyService, http: BaseHTTPRequestHandler, body: bytes) ->
 
 
 def _redirect(faulty: FaultyService, http: BaseHTTPRequestHandler, _body: bytes) -> Answered:
-    there = faulty.elsewhere + http.path.lstrip("/")
-    return Answered(302, {"Location": there, **PAGE}, b"")
+    return Answered(302, {"Location": faulty.elsewhere + http.path, **PAGE}, b"")
 
 
 def _soon() -> str:

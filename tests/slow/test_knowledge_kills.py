@@ -1,8 +1,7 @@
 """kill -9 during writes of knowledge, 200 times: no torn file, and nothing that was kept is lost.
 
-A process writes lessons, patterns, documents of other branches, archive moves and indexes in a
-loop, and says what it has kept. It is killed at a random moment; then every file is looked at, as
-the next process would find it.
+A process writes lessons, archive moves and indexes in a loop, and says what it has kept. It is
+killed at a random moment; then every file is looked at, as the next process would find it.
 """
 
 import multiprocessing
@@ -19,13 +18,11 @@ import pytest
 import yaml
 from core.lesson_shapes import lesson, seen
 
-from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.documents import REASON, KnowledgeFiles
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import index_text
-from nightwatch_core.memory.lesson_text import document, lesson_of
-from nightwatch_core.models.knowledge import Lesson, Notes, Pattern
-from nightwatch_core.patterns.pattern_text import pattern_entry
+from nightwatch_core.memory.lesson_text import lesson_of
+from nightwatch_core.models.knowledge import Lesson, Notes
 from nightwatch_core.text.frontmatter import StrictLoader
 
 pytestmark = pytest.mark.slow
@@ -34,7 +31,6 @@ SOONEST, LATEST = 0.005, 0.120  # seconds from the first word of a process until
 ROUNDS = 10  # kills of one folder: every file of it is looked at after each
 PATIENCE = 30.0  # seconds for the first word
 NAMES = tuple(f"v1:{number * 2_654_435_761 % 2**32:08x}{number:08x}" for number in range(1, 9))
-MERGED = "v1:abababababababab"
 
 
 def test_nothing_is_torn_and_nothing_kept_is_lost(tmp_path: Path) -> None:
@@ -45,18 +41,18 @@ def test_nothing_is_torn_and_nothing_kept_is_lost(tmp_path: Path) -> None:
         folder = tmp_path / f"folder{kill // ROUNDS}"
         if kill % ROUNDS == 0:
             versions: dict[str, int] = {}
-            nights: set[str] = set()
         words = life(folder, kill, draw)
         assert words, "it was killed before it had kept anything"
-        told(words, versions, nights)
-        found += looked_at(folder, versions, nights)
-        found += finished(folder, versions, nights)
+        for name, version in map(str.split, words):
+            versions[name] = max(versions.get(name, 0), int(version))
+        found += looked_at(folder, versions)
+        finished(folder, versions)
         found["kept before a kill"] += len(words)
     took = time.monotonic() - started
     print(f"{KILLS} kills in {took:.0f} s, {found['torn']} torn files: {dict(found)}")
     assert found["torn"] == 0
     # the figures mean something only where kills came in the middle of all these
-    for what in ("documents", "archived", "indexes", "left temporary", "left to unite"):
+    for what in ("documents", "archived", "indexes", "left temporary"):
         assert found[what] > 0, f"no kill ever met: {what}"
 
 
@@ -83,74 +79,46 @@ def _keep(folder: Path, kill: int, writer: int) -> None:
     draw = random.Random(kill)
     files = KnowledgeFiles(folder)
     for number in range(1, 1_000_000):
-        word = draw.choice(WORK)(files, folder, kill * 1_000_000 + number, draw)
+        word = draw.choice(WORK)(files, kill * 1_000_000 + number, draw)
         if word:
             os.write(writer, f"{word}\n".encode())
 
 
-def _write(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+def _write(files: KnowledgeFiles, version: int, draw: random.Random) -> str:
     name = draw.choice(NAMES)
     at_hand = next((e.file for e in files.index().solutions if e.fingerprint == name), "")
     earlier = files.read(at_hand) or files.archived_lesson(frozenset({name}))
     notes = (Notes(gotchas=(f"note {version}", "x" * draw.randrange(20_000))),)
     told = lesson(name, file=earlier.file if earlier else "", matched=version, notes=notes)
     files.write(told)
-    return f"lesson {name} {version}"
+    return f"{name} {version}"
 
 
-def _archive(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+def _archive(files: KnowledgeFiles, version: int, draw: random.Random) -> str:
     entries = files.index().solutions
     files.archive([entry.file for entry in entries if draw.random() < 0.3])
     return ""
 
 
-def _merged(files: KnowledgeFiles, folder: Path, version: int, draw: random.Random) -> str:
-    """Add a second document of one error, as another branch of the knowledge brings it."""
-    name = f"night-{version}"
-    item = lesson(MERGED, nights=(seen(1)[0].model_copy(update={"night": name}),))
-    atomic_files.write(folder / f"errors/2031-03-01_other_{version}.md", document(item).encode())
-    return f"night {name}"
-
-
-def _pattern(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
-    told = {"description": f"D{version} " * 99, "pattern_type": "systemic_issue"}
-    files.write_pattern(Pattern(title=f"Pattern {draw.randrange(3)}", occurrences=version, **told))
-    return ""
-
-
-def _rebuild(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+def _rebuild(files: KnowledgeFiles, version: int, draw: random.Random) -> str:
     files.rebuild_index()
     return ""
 
 
-WORK = (_write, _write, _write, _archive, _merged, _pattern, _rebuild, _rebuild)
+WORK = (_write, _write, _write, _archive, _rebuild, _rebuild)
 
 
 # what the next process finds
 
 
-def told(words: list[str], versions: dict[str, int], nights: set[str]) -> None:
-    """Add what was kept to what is known to be kept."""
-    for word in words:
-        kind, name, *version = word.split()
-        if kind == "lesson":
-            versions[name] = max(versions.get(name, 0), int(version[0]))
-        else:
-            nights.add(name)
-
-
-def looked_at(folder: Path, versions: dict[str, int], nights: set[str]) -> Counter[str]:
+def looked_at(folder: Path, versions: dict[str, int]) -> Counter[str]:
     """Every file as the kill left it."""
     found: Counter[str] = Counter()
-    for place in documents(folder, "patterns"):
-        found["torn"] += not is_pattern(place)
     lessons = list(read(folder, found))
-    whole(lessons, versions, nights)
+    whole(lessons, versions)
     found["documents"] += len(lessons)
     found["archived"] += sum(item.file.startswith("archive/") for item in lessons)
     found["left temporary"] += len(list(folder.rglob(".tmp-*")))
-    names = [item.fingerprint for item in lessons if item.file.startswith("errors/")]
-    found["left to unite"] += len(names) != len(set(names))
     if (folder / "index.yml").exists():
         found["indexes" if is_whole((folder / "index.yml").read_text()) else "torn"] += 1
     return found
@@ -162,7 +130,7 @@ def is_whole(index: str) -> bool:
     return all(meta[f"total_{name}"] == len(meta[name]) for name in ("solutions", "patterns"))
 
 
-def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counter[str]:
+def finished(folder: Path, versions: dict[str, int]) -> None:
     """What the next process makes of it."""
     files = KnowledgeFiles(folder)
     files.write(lesson("v1:ffffffffffffffff", nights=seen(1)))
@@ -172,9 +140,8 @@ def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counte
     assert index.quarantined == ()
     names = Counter(entry.fingerprint for entry in index.solutions)
     assert max(names.values()) == 1, names
-    found: Counter[str] = Counter()
-    lessons = list(read(folder, found))
-    whole(lessons, versions, nights)
+    lessons = list(read(folder, Counter()))
+    whole(lessons, versions)
     at_hand = [item for item in lessons if item.file.startswith("errors/")]
     away = [item for item in lessons if not item.file.startswith("errors/")]
     for name in versions:  # of what can be found again, none is older than what was kept
@@ -182,35 +149,17 @@ def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counte
         own += [one] if (one := files.archived_lesson(frozenset({name}))) and not own else []
         assert own, f"{name} cannot be found again: {len(away)} archived"
         assert max(item.matched for item in own) >= versions[name]
-    again = [item for item in lessons if not (folder / item.file).with_suffix(REASON).exists()]
-    whole(again, {}, nights)  # what gave way to another document is not needed for it
-    return found
 
 
-def whole(lessons: list[Lesson], versions: dict[str, int], nights: set[str]) -> None:
+def whole(lessons: list[Lesson], versions: dict[str, int]) -> None:
     for name, version in versions.items():
         assert max((o.matched for o in lessons if o.fingerprint == name), default=0) >= version
-    kept = {n.night for item in lessons if item.fingerprint == MERGED for n in item.nights}
-    assert nights <= kept
 
 
 def read(folder: Path, found: Counter[str]) -> Iterator[Lesson]:
     for shelf in ("errors", "archive"):
-        for place in documents(folder, shelf):
+        for place in sorted((folder / shelf).glob("*.md")):
             try:
                 yield lesson_of(place.read_text(encoding="utf-8"), f"{shelf}/{place.name}")
             except (GiveUp, UnicodeDecodeError):
                 found["torn"] += 1
-
-
-def documents(folder: Path, shelf: str) -> list[Path]:
-    return sorted((folder / shelf).glob("*.md"))
-
-
-def is_pattern(place: Path) -> bool:
-    try:
-        return (
-            pattern_entry(place.read_text(encoding="utf-8"), f"patterns/{place.name}").title != ""
-        )
-    except (GiveUp, UnicodeDecodeError):
-        return False

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from many_nights import CAUSES, ERRORS, FILES, MOODS, Killed, Shop
+from many_nights import CAUSES, ERRORS, FILES, MOODS, NAMES, Killed, Shop
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import MAX_OPEN_ISSUES
@@ -37,6 +37,12 @@ MOVES = (  # of the clock from one night to the next
     timedelta(days=-1),
     timedelta(days=4_200),  # past 2038
 )
+
+_CHOICES: dict[str, dict[str, Any]] = {
+    "publish none": {"publish": "none"},
+    "publish issues": {"publish": "issues"},
+    "force": {"force": True},
+}
 
 
 class ManyNights(RuleBasedStateMachine):
@@ -84,7 +90,7 @@ class ManyNights(RuleBasedStateMachine):
         self._night(dies)
         self._night(0)
 
-    @rule(choice=st.sampled_from(("publish none", "publish issues", "force", "no lessons")))
+    @rule(choice=st.sampled_from(sorted(_CHOICES)))
     def night_by_choice(self, choice: str) -> None:
         self._night(0, **_CHOICES[choice])
 
@@ -222,8 +228,6 @@ class ManyNights(RuleBasedStateMachine):
         assert failing <= seen, failing - seen
 
     def _failing(self) -> dict[str, str]:
-        from many_nights import NAMES
-
         return {name: at for name, at in NAMES.items() if at in self.shop.failing}
 
     def _forgotten(self) -> set[int]:
@@ -252,11 +256,6 @@ def _names(one: Any) -> tuple[str, ...]:
     return (one.fingerprint, *getattr(one, "also", ()))
 
 
-_CHOICES: dict[str, dict[str, Any]] = {
-    "publish none": {"publish": "none"},
-    "publish issues": {"publish": "issues"},
-    "force": {"force": True},
-}
 _REWRITTEN = {
     "text": lambda text: f"{text}\nWe look after it.\n",
     "no marker": lambda text: text.replace("nightwatch:v1", ""),
