@@ -29,7 +29,7 @@ def until_morning(
     learns: bool = True,
     **choices: Any,
 ) -> RunReport:
-    """Find causes, publish, keep the report, learn; telling the team is left to the caller.
+    """Find causes, publish, keep the report, learn; notifying the team is left to the caller.
 
     A key that is refused on the way stops the night when what was found is published and learned.
     """

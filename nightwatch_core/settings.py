@@ -36,7 +36,7 @@ def _named(folder: Path) -> Path:
     with suppress(RuntimeError):
         if "\0" not in str(folder):
             return folder.expanduser()
-    raise StopTheNight(f"settings cannot be used: {ascii(str(folder))} can name no folder")
+    raise StopTheNight(f"invalid settings: {ascii(str(folder))} is not a valid folder name")
 
 
 class Settings(BaseSettings):
@@ -44,8 +44,10 @@ class Settings(BaseSettings):
 
     model_config = _FROM_OUTSIDE
 
-    home: Path = _from("NIGHTWATCH_HOME", "Where agents/ and knowledge/ are.", CHECKOUT)
-    state_dir: Path = _from("NIGHTWATCH_STATE", "Folder of everything kept.", Path(".nightwatch"))
+    home: Path = _from("NIGHTWATCH_HOME", "Folder that contains agents/ and knowledge/.", CHECKOUT)
+    state_dir: Path = _from(
+        "NIGHTWATCH_STATE", "Folder for state: reports, results, database.", Path(".nightwatch")
+    )
     knowledge_dir: Path = _from("NIGHTWATCH_KNOWLEDGE_DIR", "Folder of lessons.", Path("knowledge"))
     tasks_dir: Path = _from(
         "NIGHTWATCH_TASKS_DIR",
@@ -65,7 +67,7 @@ class Settings(BaseSettings):
         "GITHUB_TOKEN", "GitHub token for reading code and publishing.", None
     )
     github_read_token: SecretStr | None = _from(
-        "GITHUB_READ_TOKEN", "Token for reading alone; empty: GITHUB_TOKEN reads, too.", None
+        "GITHUB_READ_TOKEN", "Read-only token; empty: GITHUB_TOKEN is used for reading, too.", None
     )
     github_app_id: str = _from("GITHUB_APP_ID", "GitHub App's id, instead of a token.")
     github_app_installation_id: str = _from(
@@ -75,7 +77,9 @@ class Settings(BaseSettings):
         "GITHUB_APP_PRIVATE_KEY", "The app's private key, PEM; line ends may be written \\n.", None
     )
     github_repo: str = _from("GITHUB_REPO", "Repository, owner/name.")
-    former_accounts: str = _from("NIGHTWATCH_FORMER_ACCOUNTS", "GitHub accounts we published with.")
+    former_accounts: str = _from(
+        "NIGHTWATCH_FORMER_ACCOUNTS", "GitHub accounts that NightWatch published with earlier."
+    )
     github_api_url: str = _from("GITHUB_API_URL", "GitHub API address.", "https://api.github.com")
     github_api_version: str = _from("GITHUB_API_VERSION", "API version of an Enterprise server.")
     slack_bot_token: SecretStr | None = _from("SLACK_BOT_TOKEN", "Slack bot token (xoxb-…).", None)
@@ -86,13 +90,13 @@ class Settings(BaseSettings):
 
     scrub_addresses: bool = _from(
         "NIGHTWATCH_SCRUB_ADDRESSES",
-        "Mask IP addresses, too, wherever secrets and people's data are masked.",
+        "Also mask IP addresses, wherever secrets and personal data are masked.",
         False,
     )
     libraries: str = _from(
         "NIGHTWATCH_LIBRARIES",
         "Folders of installed dependencies (environments, node_modules, gems), commas between; "
-        "empty: those beside the checkout; none: their source is not read.",
+        "empty: those in the checkout's folder; none: their source is not read.",
     )
     _of_the_user = field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")(_named)
 
@@ -105,7 +109,7 @@ class Settings(BaseSettings):
         """Refuse what would send keys and errors over a network for everybody to read."""
         if not address.lower().startswith("http:") or _is_this_machine(address):
             return address
-        raise ValueError("http:// is for this machine (localhost) alone: use https://")
+        raise ValueError("http:// is allowed for localhost only: use https://")
 
     @property
     def state(self) -> Path:
@@ -147,7 +151,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     values = {**dotenv_values(_env_file()), **os.environ}
     replaced = (f"  {name}: {advice}" for name, advice in REPLACED.items() if values.get(name))
     if wrong := (*replaced, *_misspelt()):
-        raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
+        raise StopTheNight("\n".join(("invalid options:", *wrong)))
     return NightOptions(**choices.model_dump())
 
 
@@ -181,7 +185,7 @@ def _read(kind: Callable[..., T], what: str, given: Mapping[str, object]) -> T:
     except ValidationError as problems:
         every = problems.errors(include_input=False)
         lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
-        raise StopTheNight("\n".join((f"{what} cannot be used:", *lines))) from None
+        raise StopTheNight("\n".join((f"invalid {what}:", *lines))) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
 

@@ -41,7 +41,7 @@ from tasks.wiring import reading, transcripts
 
 _TURN = Lock()  # of this machine: what is run would only slow what runs beside it
 log = logging.getLogger(__name__)
-_LOOK_AGAIN = "look again · {assignment.case.leader.short}"
+_LOOK_AGAIN = "second look · {assignment.case.leader.short}"
 SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record is taken for one
 
 
@@ -148,7 +148,7 @@ def looked_again(
 ) -> tuple[WaveResult, ...]:
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
     wave = third_wave(options, waves, results, capabilities)
-    second = analyse.with_options(name="look again", task_run_name=_LOOK_AGAIN)
+    second = analyse.with_options(name="second look", task_run_name=_LOOK_AGAIN)
     runs = each(second, wave.assignments, options)
     return with_second_looks(results, wave, settled(runs, wave.assignments))
 

@@ -25,7 +25,7 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 TREES = 8  # commits whose paths are kept at hand
 
 
-@step("pin the code", kept=True, patient=True)
+@step("find the commits", kept=True, patient=True)
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """Find the commit in production, the one fixes are made on, and the releases."""
     ports = reading(options)
@@ -98,8 +98,8 @@ def _chosen(name: str, host: CodeHost) -> Commit:
     commit = host.commit_of(name, branches=True)
     if commit is None:
         raise StopTheNight(
-            f"{ascii(name[:80])} is no tag, branch or commit of {host.head().repository}: set "
-            "`commit` to one that is there, fetch it first, or leave it empty"
+            f"{ascii(name[:80])} is not a tag, branch or commit of {host.head().repository}: "
+            "set `commit` to an existing one, fetch it, or leave it empty"
         )
     return commit.model_copy(update={"because": f"{commit.because}, as chosen", "is_named": True})
 

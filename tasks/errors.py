@@ -86,7 +86,7 @@ def select_groups(
     return selected.model_copy(update={"rule_notes": notes})
 
 
-@step("put groups into cases")
+@step("group errors into cases")
 def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     """Put groups with one root class and one top frame into one case."""
     cases = families.cases(
@@ -95,7 +95,7 @@ def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     return tuple(families.at_its_commit(case, traced) for case in cases)
 
 
-@step("narrow to new cases")
+@step("select new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
     """Keep the best of the new cases; errors with a valid lesson take no place from them."""
     return selection.narrow(selected, memory, options.max_errors or 5)

@@ -51,7 +51,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     """
     report = wiring.nights().report(night)
     if report is None:
-        raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
+        raise StopTheNight(f"there is no night {night[:80]!r}: see `nightwatch history`")
     list_for(report.night.id)
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
@@ -108,7 +108,8 @@ def banner(options: NightOptions) -> tuple[str, ...]:
     lines = (
         ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
         (
-            "No language model was used: the rules model analysed, with confidence medium at most.",
+            "No language model was used: rules analysed the errors, with medium "
+            "confidence at most.",
             options.model == "rules",
         ),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
@@ -119,7 +120,7 @@ def banner(options: NightOptions) -> tuple[str, ...]:
 def advice() -> tuple[str, ...]:
     """List services whose settings are incomplete."""
     return tuple(
-        f"Not connected: {service}, for which {' and '.join(missing)} must be set."
+        f"Not connected: {service}, set {' and '.join(missing)}."
         for service, missing in wiring.half_described().items()
     )
 
@@ -171,7 +172,7 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     return wiring.with_default_ports(night_options(quiet))
 
 
-@step("seek the error", patient=True)
+@step("find the error", patient=True)
 def seek_error(
     options: NightOptions, error: str, error_class: str, transaction: str
 ) -> tuple[Fetched, Selection]:
@@ -221,11 +222,11 @@ def _is_meant(
 
 def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
     if not groups:
-        return "no error was found there: paste JSON, or a log excerpt with its stack trace"
+        return "no error was found in the record: paste JSON, or a log excerpt with its stack trace"
     listed = "\n".join(f"  {group.fingerprint}  {group.title[:100]}" for group in groups[:15])
     what = "several error groups match" if several else "no error group matches"
     named = f" {sought[:100]!r}" if sought else " (say which)"
-    return f"{what}{named}; name one of these:\n{listed}"
+    return f"{what}{named}; choose one of these:\n{listed}"
 
 
 def known_case(error: str) -> tuple[RunReport, Case] | None:

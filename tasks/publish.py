@@ -48,7 +48,7 @@ _SHAPING = (
     *("model", "verify", "prepare", "prepare_network", "sandbox_folders"),
     *("gate_seconds", "reproduce", "story_cost"),
 )
-ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
+ENOUGH = "the night's limit of tested fixes is reached: the next night tests this one"
 CI_MINUTES = 15
 LOOK_BACK = timedelta(days=90)
 
@@ -67,7 +67,7 @@ def plan_issues(
     Raises `GiveUp` where our issues could not be read: nothing is better than twice.
     """
     if own is None:
-        raise GiveUp("nothing was published: what is published already could not be read")
+        raise GiveUp("nothing was published: earlier issues and pull requests could not be read")
     night = report.night.id
     return proposals.plan_issues(report.analyses, own, options, report.commit, night, drafts)
 
@@ -118,7 +118,7 @@ def gate(
     `used` is what the night has taken so far.
     """
     briefing = briefing_for(draft, analysis, report, cache, used)
-    return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is at hand")
+    return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is available")
 
 
 def briefing_for(

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
 COLUMNS = ("rank", "error", "where", "count", "cause", "confidence", "done")
-NOTHING_KEPT = "it keeps nothing: a Retry of the run would pay for its analyses again"
+NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its analyses again"
 
 
 def with_health(report: RunReport) -> RunReport:
@@ -141,11 +141,11 @@ def tell_the_team(report: RunReport) -> RunReport:
     """
     kept = keep_report(with_health(_finished(report)))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
-    late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
-    delivered = attempt("telling the team", notify, kept, otherwise="")
+    late = attempt("sending earlier reports", tell_earlier, kept, otherwise=None)
+    delivered = attempt("notifying the team", notify, kept, otherwise="")
     if delivered.trouble:
         kept = _untold(kept, delivered.trouble)
-    whole = with_health(kept)  # now with how telling the team went
+    whole = with_health(kept)  # now with how notifying the team went
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
@@ -237,7 +237,7 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     folder = nights.keep(report)
     night = report.night.model_copy(update={"folder": folder})
     report = report.model_copy(update={"night": night})
-    delivered = attempt("telling the team", notify, report, otherwise=folder)
+    delivered = attempt("notifying the team", notify, report, otherwise=folder)
     if delivered.trouble:
         report = _untold(report, delivered.trouble)
         nights.keep(report)

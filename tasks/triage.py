@@ -163,14 +163,14 @@ def close_batches(report: RunReport) -> None:
 def _desk(options: NightOptions) -> BatchModel:
     desk = reading(options).batches
     if desk is None:
-        raise GiveUp("no model that takes batches is connected: set ANTHROPIC_API_KEY")
+        raise GiveUp("no connected model supports batches: set ANTHROPIC_API_KEY")
     return desk
 
 
 def _store(options: NightOptions) -> BatchStore:
     store = publishing(options).batch_store
     if store is None:
-        raise GiveUp("there is no place where batches could be kept")
+        raise GiveUp("there is no store for batches")
     return store
 
 
@@ -210,8 +210,8 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
     batch = _batch(night, leftovers=True)
     if batch is None:
         raise NotTonight(
-            "there is no batch to collect: `nightwatch night --batch` submits one, and `nightwatch "
-            "batches` lists those that were"
+            "there is no batch to collect: submit one with `nightwatch night --batch`, "
+            "list them with `nightwatch batches`"
         )
     report = nights().report(batch.night)
     kept = report.options.model_dump(exclude=set(_OWN)) if report else {}

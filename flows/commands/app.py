@@ -44,7 +44,8 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         no_args_is_help=True,
-        help="Reads production errors at night: causes, issues and draft pull requests by morning.",
+        help="Finds the causes of production errors at night; opens issues and draft "
+        "pull requests.",
     )
     command.callback(invoke_without_command=True)(_options)
     for name in verbs:
@@ -62,7 +63,7 @@ def main() -> None:
     named = [verb for verb in sys.argv[1:2] if verb in VERBS]
     try:
         if advice := REPLACED.get(" ".join(sys.argv[1:2])):
-            raise StopTheNight(f"there is no verb {sys.argv[1]!r}: {advice}")
+            raise StopTheNight(f"unknown command {sys.argv[1]!r}: {advice}")
         if named and named[0] not in STATELESS and "--help" not in sys.argv:
             check_state()
         app(named or VERBS)()

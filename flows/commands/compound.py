@@ -38,16 +38,16 @@ from tasks import wiring
 Id = Annotated[
     str,
     typer.Argument(
-        help="A lesson's fingerprint, or its beginning, or a task's id; "
-        "empty: what the newest night published last."
+        help="Fingerprint of a lesson (or its beginning), or id of a task; "
+        "empty: the last item that the newest night published."
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Write without asking; needed off a terminal.")]
-Rules = Annotated[bool, typer.Option("--no-model", help="Ask no model: draw the notes by rule.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Write without asking; required without a terminal.")
+]
+Rules = Annotated[bool, typer.Option("--no-model", help="Use no model: rules write the notes.")]
 
-_UNASKED = (
-    "nothing was written: this is no terminal, so nobody can be asked; add --yes to write the notes"
-)
+_UNASKED = "nothing was written: without a terminal, confirm with --yes"
 
 
 class Target(NamedTuple):
@@ -60,11 +60,11 @@ class Target(NamedTuple):
 def compound(id: Id = "", yes: Yes = False, no_model: Rules = False) -> None:
     """Write <future-agent-notes> about an error or a task.
 
-    A model draws them from the night's transcript, or from the task's research, plan,
-    implementation and ship sections; without one they are drawn by rule from what those say.
-    Shows similar learnings first, then what it would write, and asks before each step. Without a
-    terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
-    nothing is written that nobody has agreed to.
+    A model writes the notes from the night's transcript, or from
+    the task's research, plan, implementation and ship sections. Without a
+    model, rules take them from the lesson or those sections. Shows similar
+    learnings and the notes, and asks before each step. Without a terminal, nothing
+    is written unless --yes is given.
     """
     make_prefect_ready(settings().state, verbose=False)
     console = Console(highlight=False)
@@ -78,7 +78,7 @@ def compound(id: Id = "", yes: Yes = False, no_model: Rules = False) -> None:
     related = similar(target.task, documents_with_learnings())
     if related:
         say(related_text(related))
-    _agree(QUESTION if related else "Draw notes from it?", yes)
+    _agree(QUESTION if related else "Write notes from it?", yes)
     drawn = _draw(target, options, may, no_model)
     say(drawn_text(drawn))
     _agree("Write this?", yes)
@@ -110,10 +110,12 @@ def _target(id: str, options: NightOptions) -> Target:
         return Target(as_task(matches[0]), matches[0])
     if matches:
         several = ", ".join(lesson.fingerprint for lesson in matches[:5])
-        raise StopTheNight(f"{line(id, 80)!r} may be {several}: say more of the fingerprint")
+        raise StopTheNight(
+            f"{line(id, 80)!r} matches {several}: give more characters of the fingerprint"
+        )
     raise StopTheNight(
-        f"there is no lesson or task {line(id, 80)!r}: `nightwatch knowledge search` finds "
-        "lessons, NIGHTWATCH_TASKS_DIR names the folder of tasks"
+        f"there is no lesson or task {line(id, 80)!r}: find lessons with `nightwatch "
+        "knowledge search`, set the folder of tasks with NIGHTWATCH_TASKS_DIR"
     )
 
 
@@ -121,7 +123,7 @@ def _draw(target: Target, options: NightOptions, may: Allowance, by_rule: bool) 
     ports = wiring.reading(options)
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
-        why = "as you asked" if by_rule else "no language model is set up"
+        why = "you chose --no-model" if by_rule else "no language model is set up"
         return draw_by_rule(target.task, target.lesson, why, today)
     prompt = wiring.agent_store().agent(PROMPT).prompt
     transcript = _newest_transcript(target.lesson) if target.lesson else None

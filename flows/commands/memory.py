@@ -36,7 +36,10 @@ from nightwatch_core.text.transcript_text import used
 from tasks import wiring
 
 NightName = Annotated[
-    str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
+    str,
+    typer.Argument(
+        help="Night or single run, as `nightwatch history` lists it; empty: the newest night."
+    ),
 ]
 
 
@@ -53,7 +56,7 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 
 def report(night: NightName = "") -> None:
-    """Show a night's report again."""
+    """Show the report of a night."""
     show(kept_report(night))
 
 
@@ -66,8 +69,8 @@ def kept_report(name: str) -> RunReport:
         if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
             return report
     if not name:
-        raise StopTheNight("no night was kept yet: run `nightwatch night`")
-    raise StopTheNight(f"no night {name[:80]!r} was kept: see `nightwatch history`")
+        raise StopTheNight("there is no night yet: run `nightwatch night`")
+    raise StopTheNight(f"no night {name[:80]!r} was found: see `nightwatch history`")
 
 
 def memory_asked() -> NightOptions:
@@ -83,17 +86,22 @@ NO_BATCH = "No batch was submitted yet: `nightwatch night --batch` submits one."
 
 
 def batches() -> None:
-    """List the batches that were submitted, newest first, and those that wait to be collected.
+    """List submitted batches, newest first.
 
-    Asks no service: `nightwatch night --collect` does.
+    Calls no service: `nightwatch night --collect` collects the results.
     """
     store, console = wiring.services.kept_batches(), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
     submitted = store.batches()
     for batch in reversed(submitted):
-        cells = (batch.night, moment(batch.submitted), batch.id or "perhaps submitted", batch.model)
+        cells = (
+            batch.night,
+            moment(batch.submitted),
+            batch.id or "submission unconfirmed",
+            batch.model,
+        )
         count = str(len(batch.fingerprints))
-        collected = batch.collected_by or ("read, not reported" if batch.results else "not yet")
+        collected = batch.collected_by or ("results read" if batch.results else "not yet")
         table.add_row(*map(Text, (*cells, count, collected)))
     console.print(table if submitted else NO_BATCH)
     for complaint in store.complaints():
@@ -107,7 +115,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 def scoreboard(as_json: AsJson = False) -> None:
-    """Show how often earlier analyses proved right, by confidence and cost."""
+    """Show how often earlier analyses were right, by confidence."""
     asked = memory_asked()
     knowledge = wiring.knowledge_of(asked)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
@@ -146,7 +154,9 @@ knowledge = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction, message, cause.")]
+Words = Annotated[
+    list[str], typer.Argument(help="Words of an error class, transaction, message or cause.")
+]
 
 
 @knowledge.callback()
@@ -158,7 +168,9 @@ def _group() -> None:
 def search(
     words: Words,
     limit: Annotated[int, typer.Option(min=1, help="Lessons to show.")] = 10,
-    archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="Also search archived lessons.")
+    ] = False,
 ) -> None:
     """Find lessons by words."""
     console = Console()
@@ -183,20 +195,23 @@ ERRORS_UNREAD = "-"  # a source needs a name; words need no errors
 SECONDS = 180  # for a model to answer
 
 Intent = Annotated[str, typer.Argument(help="What you are about to do, in a sentence.")]
-Limit = Annotated[int, typer.Option(min=1, max=50, help="Documents to name at most.")]
+Limit = Annotated[int, typer.Option(min=1, max=50, help="Documents to show, at most.")]
 AskModel = Annotated[
-    bool, typer.Option("--ask-model", help="Have the model find words and drop what misses.")
+    bool,
+    typer.Option(
+        "--ask-model", help="Let the model add search words and remove results that do not apply."
+    ),
 ]
-Archive = Annotated[bool, typer.Option("--archive", help="Look at archived lessons, too.")]
+Archive = Annotated[bool, typer.Option("--archive", help="Also search archived lessons.")]
 
 
 def learnings(
     intent: Intent, limit: Limit = 5, archive: Archive = False, ask_model: AskModel = False
 ) -> None:
-    """Find earlier learnings for an intent in lessons and task files; prints YAML.
+    """Find learnings for an intent in lessons and task files; prints YAML.
 
-    Words alone decide. With --ask-model the connected model finds further words, and drops what
-    shares words but does not apply; where it cannot be asked, words alone decide.
+    Searches by words. With --ask-model, the connected model adds search words and removes
+    results that do not apply; if the model fails, the word search is used.
     """
     if ask_model:
         chosen = ask_researcher(intent, limit, archive)
@@ -263,10 +278,10 @@ ignore = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-Number = Annotated[int, typer.Argument(help="Number of the suggestion, as the report counts them.")]
-Reason = Annotated[str, typer.Option(help="Why nobody needs to know; empty: as suggested.")]
+Number = Annotated[int, typer.Argument(help="Number of the suggestion in the report.")]
+Reason = Annotated[str, typer.Option(help="Reason to ignore the error; empty: as suggested.")]
 Expires = Annotated[
-    str, typer.Option(help="Last day, as 2031-12-31, or never; empty: as suggested.")
+    str, typer.Option(help="Last day of the rule (2031-12-31), or never; empty: as suggested.")
 ]
 
 
@@ -283,7 +298,7 @@ def list_rules() -> None:
     for complaint in held.complaints:
         console.print(Text(f"not read: {line(complaint, 400)}", "red"))
     if not held.rules and not held.complaints:
-        console.print("There is no rule.")
+        console.print("There are no rules.")
 
 
 @ignore.command()
@@ -298,18 +313,18 @@ def suggestions(night: OfNight = "") -> None:
     if report.learned.suggestions:
         console.print(Text(f"Accept one: nightwatch ignore accept 1 --night {report.night.id}"))
     else:
-        console.print("It suggested nothing.")
+        console.print("No suggestions.")
 
 
 @ignore.command()
 def accept(number: Number, night: OfNight = "", reason: Reason = "", expires: Expires = "") -> None:
-    """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
+    """Add a suggested rule to ignore.yml; the rest of the file stays unchanged."""
     file, console = wiring.ignore_file(memory_asked()), plain_console()
     report = kept_report(night.strip())
     suggested = report.learned.suggestions
     if not 1 <= number <= len(suggested):
         count = plural(len(suggested), "suggestion")
-        raise StopTheNight(f"night {report.night.id} has {count}, and no number {number}")
+        raise StopTheNight(f"night {report.night.id} has {count}: there is no number {number}")
     suggestion = suggested[number - 1]
     rule = rule_from(suggestion).model_copy(
         update={
@@ -330,10 +345,10 @@ def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | No
         day = date.fromisoformat(text.strip()) if text else suggestion.expires
     except ValueError:
         raise StopTheNight(
-            f"--expires {text[:60]!r} is no day: write 2031-12-31, or never"
+            f"--expires {text[:60]!r} is not a date: write 2031-12-31, or never"
         ) from None
     if day is not None and day < today:
-        raise StopTheNight(f"{day} is over: name a day with --expires, or never")
+        raise StopTheNight(f"{day} is in the past: set --expires to a later day, or never")
     return day
 
 
@@ -343,7 +358,7 @@ def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | No
 def mcp() -> None:
     """Serve lessons and learnings to a coding agent (MCP over standard input and output).
 
-    Reads only, and never the network. Ends when the agent goes away. Needs the extra `mcp`.
+    Read-only; uses no network. Ends when the agent disconnects. Needs the extra `mcp`.
     """
     wiring.serve_library(Memory())
 

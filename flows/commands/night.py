@@ -85,7 +85,7 @@ def sign_of_life(console: Console, text: str) -> Iterator[None]:
 
 # Run a flow by hand: Prefect made ready, the report shown, the exit code as its status says.
 
-OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
+OfNight = Annotated[str, typer.Option("--night", help="Night to use; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
 CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known
 STARTUP_SECONDS = "600"  # Prefect's 20 are too few for the first start on a busy machine
@@ -109,9 +109,7 @@ def run_and_show(
         raise
     show(report)
     if bundle := wiring.proxies.bundle_of(report.night.id):
-        Console(soft_wrap=True).print(
-            Text(f"To run this night again: nightwatch replay {bundle}", "dim")
-        )
+        Console(soft_wrap=True).print(Text(f"Replay this night: nightwatch replay {bundle}", "dim"))
     raise SystemExit(EXIT_CODES[report.status])
 
 
@@ -120,10 +118,10 @@ def _end_without_server(trouble: Exception) -> None:
     from tasks.runner import GONE, gone_text
 
     if isinstance(trouble, RuntimeError) and any(sign in str(trouble) for sign in _NO_PREFECT):
-        advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
+        advice = "unset PREFECT_API_URL to use the embedded server, or start that server"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     if isinstance(trouble, GONE):
-        print_trouble(f"{gone_text(trouble)}: `nightwatch report` shows what was found until then")
+        print_trouble(f"{gone_text(trouble)}: `nightwatch report` shows the results so far")
         sys.stderr.flush()
         os._exit(EXIT_CODES["failed"])  # Prefect would try for ten minutes to tell its server
 
@@ -196,7 +194,7 @@ def make_plain() -> None:
 def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
     if verbose:
         return nullcontext()
-    text = "Looking into the errors (Prefect takes some 15 s to start) …"
+    text = "Analysing errors (Prefect takes about 15 s to start) …"
     return sign_of_life(Console(stderr=True), text)
 
 
@@ -216,15 +214,16 @@ def with_kept_input(choices: dict[str, Any]) -> dict[str, Any]:
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
 Collect = Annotated[
-    bool, typer.Option("--collect", help="Collect the newest batch, and analyse what it flagged.")
+    bool,
+    typer.Option("--collect", help="Collect the newest batch and analyse the errors it flagged."),
 ]
 
 
 @with_option_flags
 def night(verbose: Verbose = False, collect: Collect = False, **choices: Any) -> None:
-    """Run one night: read errors, find causes, publish, learn, tell.
+    """Run one night: read errors, find causes, publish, learn, notify.
 
-    Without any option it runs on the sample. Exit code: 0 complete, 3 degraded, 1 failed.
+    Without options it runs on the sample. Exit code: 0 complete, 3 degraded, 1 failed.
     """
     if collect:  # options are those of the night that submitted, unless they are given
         choices["collect"] = True
@@ -244,9 +243,11 @@ def check_options(choices: dict[str, Any]) -> None:
 # `nightwatch one`, and `python flows/one_error.py`: one error again.
 
 Error = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
-ErrorClass = Annotated[str, typer.Option(help="Or its class.")]
-Transaction = Annotated[str, typer.Option(help="The transaction it happens in.")]
-Record = Annotated[str, typer.Option(help="Or one pasted record; '-' reads it from the input.")]
+ErrorClass = Annotated[str, typer.Option(help="Error class, instead of a fingerprint.")]
+Transaction = Annotated[str, typer.Option(help="Transaction of the error.")]
+Record = Annotated[
+    str, typer.Option(help="One pasted error record; '-' reads it from standard input.")
+]
 
 
 @with_option_flags
@@ -258,9 +259,9 @@ def one(
     verbose: Verbose = False,
     **choices: Any,
 ) -> None:
-    """Analyse one error afresh; nothing is published unless --publish says so."""
+    """Analyse one error again. Publishes only with --publish."""
     if not (error or error_class or transaction or record):
-        raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
+        raise typer.BadParameter("give a fingerprint, --error-class or --record")
     text = sys.stdin.read() if record == "-" else record
     if text:  # as a file: Prefect keeps parameters, and would keep what it holds
         choices |= {"source": "file", "errors": wiring.keep_pasted_record(text)}
@@ -273,17 +274,18 @@ def one(
 # `nightwatch try`: what can be said of files of errors in seconds, without Prefect.
 
 Files = Annotated[
-    list[str], typer.Argument(help="Exports or logs: files, folders, patterns; - is the input.")
+    list[str],
+    typer.Argument(help="Exports or logs: files, folders, patterns; - for standard input."),
 ]
 
 
 @with_option_flags
 def try_file(files: Files, **choices: Any) -> None:
-    """Say what NightWatch understands of files of errors, and what a night would cost.
+    """Show which errors NightWatch finds in files, and what a night would cost.
 
-    Takes seconds, starts nothing, keeps nothing but what was piped in. With --repo it says which
-    lines of the checkout the errors lead to. Exit code: 0 where errors were read, 1 where none
-    could be.
+    Takes seconds; stores nothing except piped input. With --repo it also
+    shows the failing lines in the checkout. Exit code: 0 if errors were read,
+    else 1.
     """
     given = with_kept_input({**choices, "errors": ",".join(files), "source": "file"})
     options = night_options(given)

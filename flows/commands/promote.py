@@ -31,26 +31,24 @@ from nightwatch_core.settings import night_options, settings
 from tasks import wiring
 
 Yes = Annotated[
-    str, typer.Option("--yes", help="Choose without a terminal: numbers (1,3), or all.")
+    str, typer.Option("--yes", help="Choice without a terminal: numbers (1,3), or all.")
 ]
 To = Annotated[
     Destination | None,
     typer.Option(
         "--to",
-        help="Where: a draft pull request, or the checkout's file. [default: as --delivery says]",
+        help="Target: a draft pull request, or the file in the checkout. [default: depends "
+        "on --delivery]",
         show_default=False,
     ),
 ]
 Repo = Annotated[str | None, typer.Option(help="Git checkout of the application.")]
 Delivery = Annotated[str | None, typer.Option(help="Where drafts go: github or local.")]
-Base = Annotated[str | None, typer.Option(help="Branch that the pull request aims at.")]
+Base = Annotated[str | None, typer.Option(help="Base branch of the pull request.")]
 
-QUESTION = "Select (numbers with commas between them, all; Enter for none)"
+QUESTION = "Select (numbers separated by commas, or all; Enter for none)"
 NOTHING_LEFT = "There is nothing to promote."
-NO_BRANCHES = (
-    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a "
-    "checkout with --repo and --to checkout"
-)
+NO_BRANCHES = "NIGHTWATCH_PUBLISH=patches pushes no branches: use --repo and --to checkout"
 
 
 class Offered(NamedTuple):
@@ -68,9 +66,9 @@ def promote(
     delivery: Delivery = None,
     base_branch: Base = None,
 ) -> None:
-    """Offer learnings for CLAUDE.md, which every coding agent reads; adds only what you choose.
+    """Choose learnings to add to CLAUDE.md, which every coding agent reads.
 
-    Exit code: 0 where your choice was carried out, 1 where it was not.
+    Exit code: 0 if your choice was added, else 1.
     """
     make_prefect_ready(settings().state, verbose=False)
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
@@ -127,13 +125,17 @@ def add_to_rules(
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
         left = any(item.number for item in offered.offers)
-        text = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
+        text = "Nothing selected, nothing changed." if left else NOTHING_LEFT
         return Promotion(done=True, text=text)
     rules = with_offers(offered.before or "", picked)
     if offered.commit is None:
         place = wiring.working_copy(options).write(PATH, rules, offered.before)
         done = bool(place)
-        text = f"Added to {place}; commit it when you like." if place else "Held back: a dry run."
+        text = (
+            f"Added to {place}; you can commit it now."
+            if place
+            else "Dry run: nothing was changed."
+        )
     else:
         now = wiring.reading(options).clock.now()
         window = Window(since=now, until=now)
@@ -143,9 +145,9 @@ def add_to_rules(
         place, done = receipt.url, receipt.status in ("done", "already there")
         state = "was there already" if receipt.status == "already there" else "is open"
         text = {
-            "held back": "Held back: a dry run.",
+            "held back": "Dry run: nothing was changed.",
             "refused": f"Refused: {receipt.reason}",
-            "unknown": f"It is unknown whether it was published ({receipt.reason}): try again.",
+            "unknown": f"Unknown whether it was published ({receipt.reason}): try again.",
         }.get(receipt.status, f"Draft pull request #{receipt.number} {state}: {receipt.url}")
     if done:
         _remember(options, picked)
@@ -163,7 +165,10 @@ def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:
             parts.append(Text(f"{item.number}. {name}", style="bold"))
             parts.append(Text(f"   {list_entry(item)}\n"))
         else:
-            same = f"Not offered: {name} (from {item.source}): said already: {item.duplicate_of}"
+            same = (
+                f"Not offered: {name} (from {item.source}): already in CLAUDE.md: "
+                f"{item.duplicate_of}"
+            )
             parts.append(Text(same, style="dim"))
     return parts
 

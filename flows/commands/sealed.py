@@ -27,17 +27,18 @@ from tasks.dependencies import using
 from tasks.wiring import nights, proxies, transcripts
 
 Named = Annotated[
-    str, typer.Argument(metavar="BUNDLE", help="A bundle's file, or its night; empty: the newest.")
+    str,
+    typer.Argument(metavar="BUNDLE", help="Bundle file, or name of its night; empty: the newest."),
 ]
-Report = Annotated[bool, typer.Option("--report", help="Show the report of the replay, too.")]
-STARTING = "Running the night again (Prefect takes some 15 s to start) …"
+Report = Annotated[bool, typer.Option("--report", help="Also show the report of the replay.")]
+STARTING = "Replaying the night (Prefect takes about 15 s to start) …"
 SHOWN = 8  # new questions that are listed
 
 
 def replay(bundle: Named = "", report: Report = False) -> None:
-    """Run a night again from its bundle, offline and without writing, and compare its decisions.
+    """Replay a night from its bundle, offline, and compare its decisions. Publishes nothing.
 
-    Exit code: 0 if the decisions are equal byte by byte, 3 if they differ.
+    Exit code: 0 if the decisions are equal, 3 if they differ.
     """
     sealed = proxies.bundle_named(bundle)
     manifest = sealed.manifest
@@ -54,10 +55,10 @@ def replay(bundle: Named = "", report: Report = False) -> None:
     is_equal = other.manifest.decided == manifest.decided
     lines = [f"Not equal: {counts(before)}; now {counts(after)}."]
     if is_equal:
-        lines = [f"Equal: {counts(before)}; decisions {manifest.decided[:12]}, byte by byte."]
+        lines = [f"Equal: {counts(before)}; digest of the decisions: {manifest.decided[:12]}."]
     lines += [f"  {text}" for text in differences(before, after)]
     if missed := tuple(dict.fromkeys(record.missed)):
-        lines.append(f"The night never asked these questions ({len(missed)}):")
+        lines.append(f"Requests that the bundle has no answer for ({len(missed)}):")
         lines += [f"  {line(text)}" for text in missed[:SHOWN]]
     lines += [f"Missing in the bundle: {line(text)}" for text in manifest.missing]
     plain_console().print(Text("\n".join(lines)))
@@ -128,14 +129,14 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
 # `nightwatch manifest`
 
 Which = Annotated[
-    int, typer.Option("--text", min=0, help="Print the text of the request of this number.")
+    int, typer.Option("--text", min=0, help="Number of the request whose text to print.")
 ]
 Others = Annotated[bool, typer.Option("--others", help="List requests sent outside nights.")]
 DIGITS = 12  # digits of a hash
 
 
 def manifest(night: NightName = "", text: Which = 0, others: Others = False) -> None:
-    """List the requests sent to other services in a night, or print one of them."""
+    """List the requests that a night sent to other services, or print one."""
     name = "" if others else _name(night)
     requests = proxies.sent_requests().of(name)
     if text:
@@ -154,7 +155,9 @@ def _list(requests: tuple[SentRequest, ...], when: str) -> None:
         console.print(f"{number:>5}  {at}  {size}  {digest}  {what}", markup=False)
     total = sum(request.bytes for request in requests)
     counted = (
-        f"{plural(len(requests), 'request')} with {total:,} bytes" if requests else "Nothing was"
+        f"{plural(len(requests), 'request')} with {total:,} bytes"
+        if requests
+        else "No requests were"
     )
     console.print(f"{counted} sent to other services {when}.", markup=False)
 
@@ -164,7 +167,7 @@ def _name(night: str) -> str:
     kept = [item.id for item in nights().history()]
     name = night or next((item for item in kept if not item.startswith("one-")), "")
     if name not in kept:
-        raise StopTheNight(f"no night {night[:80]!r} is stored: see `nightwatch history`")
+        raise StopTheNight(f"no night {night[:80]!r} was found: see `nightwatch history`")
     return name
 
 
@@ -173,9 +176,12 @@ def _print_text(requests: tuple[SentRequest, ...], number: int) -> None:
     found = requests[number - 1 : number]
     sent = proxies.sent_requests().text(found[0]) if found else b""
     if not sent:
-        raise StopTheNight(f"there is no text of request {number}: see the list")
+        raise StopTheNight(f"request {number} has no text: see the list")
     if found[0].masked:
-        print("redacted here but not where it was sent: its hash does not fit", file=sys.stderr)
+        print(
+            "this text is redacted; the text that was sent was not, so the hash differs",
+            file=sys.stderr,
+        )
     if sys.stdout.isatty():
         plain_console().print(block(sent.decode(errors="replace"), len(sent)), markup=False)
     else:
@@ -185,11 +191,11 @@ def _print_text(requests: tuple[SentRequest, ...], number: int) -> None:
 # `nightwatch transcript`
 
 Fingerprint = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
-Full = Annotated[bool, typer.Option("--full", help="Show texts whole, and the system prompt.")]
+Full = Annotated[bool, typer.Option("--full", help="Show full texts and the system prompt.")]
 
 
 def transcript(fingerprint: Fingerprint, night: OfNight = "", full: Full = False) -> None:
-    """Print the newest conversation about an error."""
+    """Print the latest conversation with the model about an error."""
     transcript = transcripts().find(fingerprint.strip(), night.strip())
     console = plain_console()
     for part in shown(transcript, full):

@@ -21,9 +21,9 @@ from tasks import wiring
 
 @night.with_option_flags
 def check(**choices: Any) -> None:
-    """Check every service of a night: whether it answers, and what it allows; writes nothing there.
+    """Check that every connected service answers and grants the needed permissions.
 
-    Takes the options of a night. Exit code: 0 if all are well, 1 if one is not.
+    Takes the options of a night; writes nothing. Exit code: 0 if all checks pass, else 1.
     """
     options = night_options(night.with_kept_input(choices))
     night.make_prefect_ready(settings().state, verbose=False)
@@ -60,9 +60,9 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
         (f"model ({filled.model})", read.model.probe),
-        (f"own items ({filled.delivery})", read.tracker.probe),
+        (f"published items ({filled.delivery})", read.tracker.probe),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
-        (f"news ({filled.notify})", write.notifier.probe),
+        (f"notifications ({filled.notify})", write.notifier.probe),
         ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
         ("Prefect", _prefect),
@@ -81,13 +81,13 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         except NightWatchError as trouble:
             yield Probe(name, str(trouble), is_well=False)
     for service, missing in wiring.half_described().items():
-        yield Probe(service, f"is not set up: {', '.join(missing)} missing", is_well=False)
+        yield Probe(service, f"is not set up: set {', '.join(missing)}", is_well=False)
 
 
 ONE_TOKEN = (
-    "Warning: GITHUB_TOKEN both reads and writes, so what reads text from outside holds one that "
-    "could write: set GITHUB_READ_TOKEN to one that only reads, or sign in as a GitHub App, which "
-    "asks for such tokens by itself"
+    "Warning: GITHUB_TOKEN can write and is also used to read untrusted text: "
+    "set GITHUB_READ_TOKEN to a read-only token, or sign in as a GitHub App, which "
+    "requests read-only tokens itself"
 )
 
 
@@ -96,13 +96,13 @@ def _sandbox(options: NightOptions) -> str:
     try:
         return place.confinement() if place else ""
     except GiveUp as none:
-        return f"Warning: fixes are not run before they are drafted: {none}"
+        return f"Warning: fixes are published without running their tests: {none}"
 
 
 def _tests(options: NightOptions) -> str:
     place = wiring.reading(options).sandbox
     if place is None or options.code not in ON_THIS_MACHINE:
-        return "found out when there is a fix: the code is not on this machine"
+        return "detected when there is a fix: the code is not on this machine"
     host = wiring.reading(options).code
     try:
         return describe_project(host.reader(host.head()), place, options)
@@ -117,7 +117,7 @@ def _batches(options: NightOptions) -> str:
     except GiveUp as none:
         if is_needed:
             raise
-        return f"{none} (no option asks for them)"
+        return f"{none} (not needed: batch mode is off)"
 
 
 def _prefect() -> str:
@@ -126,7 +126,7 @@ def _prefect() -> str:
 
     address = PREFECT_API_URL.value()
     if not address:
-        return "no server is named: a night by hand starts its own"
+        return "no server is set: `nightwatch night` starts its own"
     with get_client(sync_client=True) as client:
         trouble = client.api_healthcheck()
         if trouble is None:
@@ -141,7 +141,7 @@ def _prefect() -> str:
 
 
 def agents() -> None:
-    """List the agent files, and what is wrong with those that cannot be used."""
+    """List the agent files and the problems of invalid ones."""
     files, console = agents_of(wiring.agent_store()), Console()
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
     for agent in files.specs:

@@ -291,7 +291,7 @@ def _rows(node: Node) -> range:
 
 
 def _is_guard(change: Change, node: Node) -> bool:
-    """Return whether a new `if` passes over a value that is not there and may not be missing."""
+    """Return whether a new `if` skips a missing value and may not be missing."""
     condition = node.child_by_field_name("condition") if P["if_node"].match(node.type) else None
     if condition is None or condition.start_point[0] not in change.added:
         return False

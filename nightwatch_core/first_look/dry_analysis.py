@@ -116,7 +116,7 @@ def _chosen(repository: Repository) -> Commit | None:
     name = repository.options.commit
     commit = repository.host.commit_of(name, branches=True) if name else None
     if name and commit is None:
-        raise GiveUp(f"{ascii(name[:80])} is no tag, branch or commit of the checkout")
+        raise GiveUp(f"{ascii(name[:80])} is not a tag, branch or commit of the checkout")
     return commit
 
 

@@ -10,7 +10,7 @@ from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Selection, Window
 from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.plain_text import data_table
+from nightwatch_core.text.plain_text import data_table, plural
 from nightwatch_core.text.words import ClassTable
 
 # What deserves tonight's attention: one score per error group, from four terms of 0 to 1.
@@ -149,8 +149,8 @@ def select(
             room[is_known] -= 1
             kept.append(group)
         else:
-            rank = f"rank {place} of {len(open_groups)} (score {points:.2f})"
-            reason = f"{rank}: {_a_night(max(0, limit), 'traced')}"
+            reached = f"limit of {plural(max(0, limit), 'error group')} a night reached"
+            reason = f"{reached} (rank {place} of {len(open_groups)}, score {points:.2f})"
             over_limit.append(DroppedGroup(group=group, reason=reason))
     return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
@@ -162,11 +162,9 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     are traced, and the limit counts cases.
     """
     kept, over = memory.unknown[: max(0, limit)], memory.unknown[max(0, limit) :]
+    reached = f"limit of {plural(max(0, limit), 'case')} a night reached"
     late = tuple(
-        DroppedGroup(
-            group=group,
-            reason=f"new case {place} of {len(memory.unknown)}: {_a_night(limit, 'analysed')}",
-        )
+        DroppedGroup(group=group, reason=f"{reached} (case {place} of {len(memory.unknown)})")
         for place, unknown in enumerate(over, start=len(kept) + 1)
         for group in unknown.case.groups
     )
@@ -180,10 +178,6 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
             }
         ),
     )
-
-
-def _a_night(limit: int, done: str) -> str:
-    return f"{limit} {'is' if limit == 1 else 'are'} {done} a night"
 
 
 def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, str, str, str]:

@@ -295,7 +295,7 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
     update: dict[str, object] = {"prior_fingerprints": fingerprints}
     if own:
         refused = refused_fixes(own.lesson)
-        again = ("this very fix was turned down, or did not help, before",)
+        again = ("this fix was rejected or did not help before",)
         update |= {
             "known_as": tuple(sorted(own.lesson.names)),
             "rejected": refused,

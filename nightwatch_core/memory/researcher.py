@@ -88,7 +88,7 @@ def relevant_learnings(
         raise GiveUp(f"the intent is longer than {LONGEST_INTENT} characters: say it in a sentence")
     intended = intent_words(intent)
     if not intended:
-        raise GiveUp("the intent says nothing to look for: name what you are about to do")
+        raise GiveUp("the intent has no words to search for: describe what you are about to do")
     every, weights = _scored(intended, tasks)
     own = {
         hits.task.id: hits

@@ -55,7 +55,7 @@ class RefusedEdit(Value):
 
 
 class Quarantined(Value):
-    """A part of an analysis that repeats an order from outside where somebody would obey it."""
+    """A part of an analysis that repeats an instruction from outside, and is not published."""
 
     part: Literal["tool call", "next step", "learning", "question", "tag", "description"]
     order: str  # untrusted text: escape it

@@ -59,17 +59,18 @@ class NightOptions(Value):
     # ports
     source: str = _option("", "Where errors come from: newrelic, file, sample (comma list).")
     code: str = _option("", "Where code comes from: github, checkout or sample.")
-    model: str = _option("", "Who analyses: a model's id, or rules.")
+    model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
     delivery: str = _option("", "Where issues and pull requests go: github or local.")
-    notify: str = _option("", "Where the report goes besides its files: slack or local.")
+    notify: str = _option("", "Where the report is sent: slack, or local (files only).")
 
     # application
     errors: str = _option(
         "",
-        "Exports or logs: files, folders, patterns (comma list), @list of names, - for the input.",
+        "Exports or logs: files, folders, patterns (comma list), @list of names, - "
+        "for standard input.",
     )
     timezone: str = _option(
-        "", "Time zone of files that name none: Europe/Berlin, +02:00; empty: UTC."
+        "", "Time zone of files without one: Europe/Berlin, +02:00; empty: UTC."
     )
     since: str = _option(
         "",
@@ -78,79 +79,84 @@ class NightOptions(Value):
     )
     repo: str = _option("", "Git checkout of the application.")
     commit: str = _option(
-        "", "Tag, branch or sha to read all errors at; empty: the commit that failed."
+        "", "Tag, branch or commit of the code to read; empty: the commit that failed."
     )
     base_branch: str = _option("", "Base branch of pull requests; empty: HEAD's.")
     app_root: str = _option("", "Folder of the application inside a monorepo.")
-    app_prefixes: str = _option("", "Own packages or folders in stack traces (comma list).")
+    app_prefixes: str = _option("", "Your own packages or folders in stack traces (comma list).")
     source_maps: str = _option(
         "", "Folder of source maps of JavaScript bundles (needs the extra source-maps)."
     )
 
     # model and budget
-    agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
+    agent: str = _option("", "Agent file to use; empty: chosen by language.")
     max_errors: int | None = _option(
-        None, "Errors analysed a night; empty: 5, with rules 10.", ge=1, le=1_000
+        None, "Errors to analyse a night, at most; empty: 5, or 10 with rules.", ge=1, le=1_000
     )
-    total_token_budget: int = _option(1_000_000, "New tokens a night.", ge=1_000)
-    cost_per_error: float = _option(1.50, "USD an error; 0: only its share of the night's.", ge=0)
-    cost_per_night: float = _option(6.00, "USD a night; 0: no cap on USD.", ge=0)
-    concurrency: int = _option(4, "Analyses at the same time.", ge=1, le=64)
+    total_token_budget: int = _option(1_000_000, "New tokens a night, at most.", ge=1_000)
+    cost_per_error: float = _option(
+        1.50, "USD per error, at most; 0: limited by the night's budget alone.", ge=0
+    )
+    cost_per_night: float = _option(6.00, "USD per night, at most; 0: no limit.", ge=0)
+    concurrency: int = _option(4, "Analyses that run in parallel.", ge=1, le=64)
 
     # publishing
     publish: Publish = _option(
         "all",
-        "What may be published: all (issues and draft pull requests), patches (a fix is a patch on "
-        "its issue, so that no CI runs before somebody has read it), issues, or none.",
+        "What to publish: all (issues and draft pull requests), patches (each fix as "
+        "a patch on its issue, so that no CI runs before review), issues, or none.",
     )
-    max_issues: int = _option(3, "New issues a night.", ge=0, le=100)
-    issues_for_unknown: bool = _option(False, "Open issues for errors without a known cause, too.")
-    max_pull_requests: int = _option(1, "New draft pull requests a night.", ge=0, le=100)
+    max_issues: int = _option(3, "New issues a night, at most.", ge=0, le=100)
+    issues_for_unknown: bool = _option(False, "Also open issues for errors without a known cause.")
+    max_pull_requests: int = _option(1, "New draft pull requests a night, at most.", ge=0, le=100)
 
     # proof
     gate: bool = _option(True, "Run the project's checks and tests on every fix in a sandbox.")
-    gate_seconds: int = _option(300, "Seconds to test one fix.", ge=10, le=7_200)
+    gate_seconds: int = _option(
+        300, "Time limit for the tests of one fix, in seconds.", ge=10, le=7_200
+    )
     reproduce: bool = _option(True, "Ask the model for a test that reproduces the error.")
     verify: str = _option(
-        "", "Command that tests the project, run in the sandbox; empty: as its files say."
+        "", "Test command of the project, run in the sandbox; empty: detected from its files."
     )
     prepare: str = _option(
-        "", "Command that installs its dependencies into /env; empty: as its files say."
+        "",
+        "Command that installs dependencies into /env; empty: detected from the project's files.",
     )
     prepare_network: bool = _option(
         False,
-        "Let dependencies be downloaded: only manifests are shown, no secrets; install scripts may "
-        "run and reach the network of this machine.",
+        "Download missing dependencies. Install scripts may run and use the "
+        "network; they see manifests only, no secrets.",
     )
     sandbox_folders: str = _option(
-        "", "Folders of programs that the sandbox shows besides /usr (comma list)."
+        "", "Program folders to add to the sandbox, in addition to /usr (comma list)."
     )
     story_cost: float = _option(
-        0.0, "USD for a fix made in several commits; 0: every fix is one commit.", ge=0
+        0.0, "USD for splitting a fix into several commits; 0: every fix is one commit.", ge=0
     )
 
     # batches
     batch_mode: bool = _option(
         False,
-        "Ask a model about all errors at first sight, as one batch for half the price, and exit; "
-        "--collect goes on with those that deserve an analysis. Short flag: --batch.",
+        "Submit all errors to a model for triage, as one batch at half price, and "
+        "exit. --collect then analyses the flagged errors. Short flag: --batch.",
     )
     collect_minutes: int = _option(
-        60, "Minutes --collect waits for a batch; then a later --collect reads it.", ge=0, le=120
+        60, "Minutes that --collect waits for a batch to end.", ge=0, le=120
     )
 
     # this run
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
-    force: bool = _option(False, "Analyse again: use no lesson and no cached result.")
+    force: bool = _option(False, "Analyse again: ignore lessons and cached results.")
 
     def highest_tier(self) -> tuple[Tier, str]:
         """Return the most that may become of an error, and the setting that says so.
 
         >>> NightOptions(publish="issues").highest_tier()
-        ('issue', 'publish issues')
+        ('issue', '--publish issues')
         """
         tiers: dict[Publish, Tier] = {"none": "report", "issues": "issue"}
-        return tiers.get(self.publish, "draft"), f"publish {self.publish}"
+        return tiers.get(self.publish, "draft"), f"--publish {self.publish}"
 
     def sources(self) -> tuple[str, ...]:
         """Return the named sources.
@@ -175,15 +181,16 @@ OF_A_RUN = ("commit", "agent", "dry_run", "force")
 
 REPLACED: Mapping[str, str] = {
     "run": "use `nightwatch night`: it takes the same flags",
-    "NIGHTWATCH_EFFORT": "agent files name the effort: set it in agents/*.md",
-    "NIGHTWATCH_MAX_ITERATIONS": "agent files name max_iterations: set it in agents/*.md",
-    "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "set NIGHTWATCH_COST_PER_ERROR, or agent files' bounds",
-    "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always kept and recalled: delete this variable",
-    "NIGHTWATCH_AGENTS_ENABLED": "agent files are always read: delete this variable",
-    "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always searched: delete this variable",
-    "NIGHTWATCH_USE_COMPACTION": "models that can compact always do: delete this variable",
+    "NIGHTWATCH_EFFORT": "set effort in agents/*.md",
+    "NIGHTWATCH_MAX_ITERATIONS": "set max_iterations in agents/*.md",
+    "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "set NIGHTWATCH_COST_PER_ERROR, or the limits in "
+    "agents/*.md",
+    "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always on: delete this variable",
+    "NIGHTWATCH_AGENTS_ENABLED": "agent files are always on: delete this variable",
+    "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always on: delete this variable",
+    "NIGHTWATCH_USE_COMPACTION": "compaction is always on: delete this variable",
     **{
-        f"NIGHTWATCH_{name.upper()}": f"choose it run by run: --{name.replace('_', '-')}, or the "
+        f"NIGHTWATCH_{name.upper()}": f"set it per run with --{name.replace('_', '-')}, or the "
         f"parameter {name} of a deployment"
         for name in OF_A_RUN
     },

@@ -147,7 +147,7 @@ class Receipt(Value):
     reason: str = ""
     fix: str = ""  # digest of the fix it proposes
     on: Literal["issue", "pull"] = "issue"  # what was commented on
-    barred: bool = False  # refused for want of a right, which somebody has to give
+    barred: bool = False  # refused because of missing permissions, which somebody has to give
     sha: str = ""  # that a draft's branch stands at; empty: not known
 
     @property

@@ -32,8 +32,9 @@ _OTHERS = (
     "cloudbuild.yaml", ".teamcity/settings.kts",
 )  # fmt: skip
 HOW = (
-    "give them `branches-ignore: ['nightwatch/**']`, put secrets into environments that need an "
-    "approval, or set NIGHTWATCH_PUBLISH=patches"
+    "exclude these branches (`branches-ignore: ['nightwatch/**']`), put secrets into "
+    "environments that "
+    "require approval, or set NIGHTWATCH_PUBLISH=patches"
 )
 
 
@@ -44,10 +45,12 @@ def ci_of_branches(paths: Iterable[str], read: Read, base: str, *, pushed: bool)
     """
     names = _ci_started(paths, read, base)
     if not names:
-        return "no CI is seen that a branch of ours would start"
+        return "no CI workflow runs on branches of NightWatch"
     shown = one_line(", ".join(names))[:500]
-    when = "once it is pushed" if pushed else "once somebody pushes it"
-    return f"Warning: {shown} may run a draft {when}, with secrets, before it was read: {HOW}"
+    when = "when it is pushed" if pushed else "when somebody pushes it"
+    return (
+        f"Warning: {shown} may run a draft {when}, with access to secrets and before review: {HOW}"
+    )
 
 
 def _ci_started(paths: Iterable[str], read: Read, base: str) -> tuple[str, ...]:
@@ -140,13 +143,14 @@ class Watched:
         """Return the state of its checks, for people."""
         run, corrected = self.run, f"; {self.corrected}" if self.corrected else ""
         names = one_line(", ".join(run.failed[:_NAMED])) or "names unknown"
-        before = ", as they do on the base" if run.before else ""
+        before = ", as on the base branch" if run.before else ""
         texts: dict[CiState, str] = {
             "passed": "its checks passed",
             "failed": f"its checks failed{before}: {names}",
-            "pending": "its checks are still running: the next night looks",
-            "none": "no checks appeared within 3 minutes: not passed",
-            "unreadable": f"its checks are not known: {run.because or 'they cannot be read'}",
+            "pending": "its checks are still running: the next night looks again",
+            "none": "no CI checks appeared within 3 minutes: this does not count as passed",
+            "unreadable": "the state of its checks is unknown: "
+            f"{run.because or 'they cannot be read'}",
         }
         return texts[run.state] + corrected
 
@@ -241,24 +245,24 @@ class Waiting:
     def _correct(self, watched: Watched) -> str:
         """Push one commit more where another attempt can be had; returns the result, for people."""
         if not watched.sha or watched.run.sha != watched.sha:
-            return "its branch is not where we left it: it is left alone"
+            return "somebody changed its branch: NightWatch leaves it unchanged"
         name = watched.draft.fingerprint
         analysis = next((a for a in self.report.analyses if a.fingerprint == name), None)
         result, trouble = self.hands.mend(watched, analysis) if analysis else (None, "")
         if result is None:
-            return f"no other attempt: {trouble or 'nothing can be run here'}"
+            return f"no second fix: {trouble or 'checks cannot be run here'}"
         self.usage += result.usage
         night = self.report.night.id
         update = _update_of(watched, result, self.hands.read, self._repository, night)
         if update is None:
-            return f"no other attempt passed: {result.text}".rstrip(": ")
+            return f"no second fix passed: {result.text}".rstrip(": ")
         receipt = self.say(update)
         if receipt.status not in _MADE:
-            return f"another attempt was not pushed: {receipt.reason}"
+            return f"the second fix was not pushed: {receipt.reason}"
         self.gates[name] = result
         watched.former, watched.sha, watched.since = watched.sha, receipt.sha, self.waited
         watched.run = CiRun(state="pending")
-        return "after one correction on its branch"
+        return "after a second fix on its branch"
 
 
 def _update_of(
@@ -273,10 +277,12 @@ def _update_of(
         return None
     key = effect_key("update", repository, str(watched.number))
     because = result.correction.because if result.correction else ""
-    ran = "It was run here and passed." if result.outcome == "passed" else "It was not run here."
+    ran = (
+        "Its checks passed here." if result.outcome == "passed" else "Its checks were not run here."
+    )
     text = (
-        f"The checks of the first attempt failed ({_failed_names(watched.run)}). This is another "
-        f"one, and the last that is made unasked. {ran}\n\n{markdown(because, _LONGEST)}"
+        f"The checks of the first fix failed ({_failed_names(watched.run)}). "
+        f"This is the second and last automatic fix. {ran}\n\n{markdown(because, _LONGEST)}"
     )
     return proposals.PullUpdate(
         key=key,
@@ -319,7 +325,7 @@ def _word(
     number: int, fingerprint: str, text: str, repository: str, night: str
 ) -> proposals.Comment:
     key = effect_key("ci", repository, str(number))
-    rest = "Nothing more is done about it here: close the draft, or mend it on its branch."
+    rest = "NightWatch does nothing more here: close the draft, or fix it on its branch."
     return proposals.Comment(
         key=key,
         fingerprint=fingerprint,

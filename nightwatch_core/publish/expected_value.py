@@ -59,10 +59,10 @@ Proof = Literal["reproduced", "green", "not run", "failed"]
 # Projects' own suites let most wrong fixes pass; what a reproduction lets pass is rarely wrong.
 PROOF: dict[Proof, float] = {"reproduced": 1.0, "green": 0.75, "not run": 0.5, "failed": 0.0}
 PROOF_WORDS: dict[Proof, str] = {
-    "reproduced": "the crash was reproduced, and is gone with it",
-    "green": "tests are green, the crash is not reproduced",
-    "not run": "nothing was run",
-    "failed": "it did not pass",
+    "reproduced": "the crash was reproduced, and the fix removes it",
+    "green": "tests pass, the crash was not reproduced",
+    "not run": "no checks were run",
+    "failed": "the checks failed",
 }
 _OCCURRENCES, _USERS, _TRANSACTIONS = 10.0, 10.0, 5.0  # minutes for each power of ten
 _READING, _FILE, _LINES = 0.5, 0.5, 20.0  # minutes a draft, a further file; lines a minute

@@ -75,15 +75,15 @@ def sections(finding: FindingView, limits: blocks.Limits) -> tuple[blocks.Sectio
 
 def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Section]:
     of, many = finding.analysis, limits.texts
-    yield blocks.bullets("caveats", "Mind", caveats(of), many)
+    yield blocks.bullets("caveats", "Note", caveats(of), many)
     yield _message(of)
     ending = "" if of.ending.kind != "wrapped up" else of.ending.detail or "a limit was reached"
     cause = blocks.Paragraphs(
         text=block(of.root_cause, blocks.CAUSE) or "No cause was found.",
-        remark=line(f"Wrapped up early: {ending}", blocks.TEXT) if ending else "",
+        remark=line(f"Stopped early: {ending}", blocks.TEXT) if ending else "",
     )
     yield blocks.section("cause", "Root cause", cause)
-    yield blocks.bullets("question", "A question to the team", (question(of),), 1)
+    yield blocks.bullets("question", "Question for the team", (question(of),), 1)
     yield from _evidence(finding, limits)
     diffs = (
         blocks.diff_excerpt(file, descriptions(of, file.path), limits.code_lines)
@@ -94,19 +94,18 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
     refused = (f"{item.path}: {item.reason}" for item in of.refused)
     yield blocks.bullets("refused", "Not proposed", refused, many)
     quarantined = (
-        f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
+        f"a {part.part}, which contains an instruction from outside: {ascii(part.order)[1:-1]}"
         for part in of.quarantined
     )
-    yield blocks.bullets("kept back", "Kept back", quarantined, many)
+    yield blocks.bullets("kept back", "Quarantined", quarantined, many)
     title = "Suspected change" if of.suspect_commit else "Suspects"
     yield blocks.bullets("suspects", title, _suspects(of), limits.suspects)
-    yield blocks.bullets("open", "Open explanations", _explanations(of, "open"), many)
-    title = "Next steps" if shown_changes(of) else "What would settle it"
-    yield blocks.bullets("next", title, of.next_steps, many)
+    yield blocks.bullets("open", "Unconfirmed explanations", _explanations(of, "open"), many)
+    yield blocks.bullets("next", "Next steps", of.next_steps, many)
     twins = (
         f"{twin.case.title}, {plural(twin.case.occurrences, 'time')}" for twin in finding.twins
     )
-    yield blocks.bullets("twins", "The same cause is behind", twins, many)
+    yield blocks.bullets("twins", "Other errors with the same cause", twins, many)
     yield _also(of, many)
     # without a fix, those ruled out are among what was checked
     decided = (
@@ -123,7 +122,7 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
 def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Section]:
     of, many = finding.analysis, limits.texts
     given = of.handover or Handover()
-    yield blocks.bullets("caveats", "Mind", (misfit(of),), many)
+    yield blocks.bullets("caveats", "Note", (misfit(of),), many)
     facts = (
         ("Message", of.case.leader.message if "message" in limits.without else ""),
         ("What failed", given.value),
@@ -143,11 +142,11 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
         yield blocks.section(
             "lines", "The failing line", blocks.cut(blocks.Excerpts, (excerpt,), 1)
         )
-    yield blocks.bullets("look", "To look at next", given.look_at, _STEPS)
+    yield blocks.bullets("look", "Next steps", given.look_at, _STEPS)
     claims = () if given.unknown else (of.root_cause,)
     unproved = (*claims, *_explanations(of, "open"))
-    yield blocks.bullets("unproved", "Said, and not proved", unproved, many)
-    yield blocks.bullets("checked", "What was checked", checked_lines(of), many)
+    yield blocks.bullets("unproved", "Unproved claims", unproved, many)
+    yield blocks.bullets("checked", "Checks", checked_lines(of), many)
     yield _message(of)
     yield _also(of, many)
     yield from _trace(of)
@@ -160,7 +159,7 @@ def _message(of: Analysis) -> blocks.Section:
 
 def _also(of: Analysis, many: int) -> blocks.Section:
     others = (f"{line(other.title)} ({other.occurrences:,})" for other in of.case.others)
-    return blocks.bullets("also", "Also this error", others, many)
+    return blocks.bullets("also", "Grouped with this error", others, many)
 
 
 def _trace(of: Analysis) -> Iterator[blocks.Section]:
@@ -179,7 +178,7 @@ def _trace(of: Analysis) -> Iterator[blocks.Section]:
 def misfit(analysis: Analysis) -> str:
     """Say that the code that was read is not the code that failed; empty where it may be."""
     reason = analysis.misfit.strip().removeprefix(MISFIT).rstrip(".")
-    return f"The record does not fit this commit: {reason}." if reason else ""
+    return f"The error record does not match this commit: {reason}." if reason else ""
 
 
 def caveats(analysis: Analysis) -> tuple[str, ...]:
@@ -311,12 +310,12 @@ def sureness(analysis: Analysis) -> str:
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
     >>> sureness(Analysis(case=of, title="", root_cause="", confidence="high",
     ...                   fix_confidence="low"))
-    'high in the cause, low in what should happen instead'
+    'high for the cause, low for the fix'
     """
     fix = analysis.fix_confidence
     if fix is None or fix == analysis.confidence:
         return analysis.confidence
-    return f"{analysis.confidence} in the cause, {fix} in what should happen instead"
+    return f"{analysis.confidence} for the cause, {fix} for the fix"
 
 
 def doubt(analysis: Analysis) -> str:
@@ -360,14 +359,14 @@ def _proof(finding: FindingView, limits: blocks.Limits) -> blocks.Section:
     of, gate, reason = finding.analysis, finding.analysis.gate, finding.no_draft
     lines = checked_lines(of)
     if gate is not None and gate.outcome == "failed":
-        title = "The fix was tried, and did not pass"
+        title = "The fix failed its checks"
     elif not shown_changes(of):
-        title = "No fix, and why"
+        title = "Why there is no fix"
     elif reason:
-        title = "No draft, and why"
+        title = "Why there is no draft pull request"
     else:
         title, lines = "Proof", proof_lines(gate) if gate else ()
-    first = (sentence(f"Why no draft: {reason}"),) if reason else ()
+    first = (sentence(f"No draft pull request: {reason}"),) if reason else ()
     listed = blocks.bullets("proof", title, (*first, *lines), 2 * limits.texts)
     return blocks.section("proof", title, listed.blocks, quotes(gate))
 
@@ -389,15 +388,15 @@ def checked_lines(analysis: Analysis) -> tuple[str, ...]:
 def proof_lines(gate: GateResult | None) -> tuple[str, ...]:
     """Return everything that was tried of a fix and what came of it, what proves most first."""
     if gate is None:
-        return ("Nothing was run.",)
+        return ("No checks were run.",)
     lines = [*_reproduced(gate.reproduction), *_corrected(gate.correction), *_checked(gate)]
     if gate.preexisting:
         lines.append(f"Already failing without the fix: {_named(gate.preexisting)}")
     if gate.flaky:
-        lines.append(f"Flaky, passing and failing on the same code: {_named(gate.flaky)}")
+        lines.append(f"Flaky (passes and fails on the same code): {_named(gate.flaky)}")
     if story := gate.story:
         done = sum(step.outcome == "passed" for step in story.steps)
-        state = f"{done} of {len(story.steps)} steps passed" if story.steps else "not begun"
+        state = f"{done} of {len(story.steps)} steps passed" if story.steps else "not started"
         lines.append(f"Made in steps: {state}" + (f" ({story.because})" if story.because else ""))
     return tuple(map(sentence, lines))
 
@@ -415,12 +414,12 @@ def _reproduced(made: Reproduction | None) -> Iterator[str]:
     effort = ", ".join(filter(None, (tries, took)))
     effort = f" ({effort})" if effort else ""
     if made.outcome == "not tried":
-        yield f"No reproduction was tried: {made.because}"
+        yield f"Reproduction skipped: {made.because}"
     elif made.outcome == "not reproduced":
-        yield f"Not reproduced{effort}: {made.because or 'no test raised it'}"
+        yield f"Not reproduced{effort}: {made.because or 'no test raised the error'}"
     else:
         through = f" through {made.frames[0]}" if made.frames else ""
-        left_out = "" if made.test else f"; it is not part of the change: {made.because}"
+        left_out = "" if made.test else f"; the test is not part of the change: {made.because}"
         test, error = made.name or "a test", made.error_class or "the error"
         yield f"Reproduced{effort}: {test} raises {error}{through}, as production does{left_out}"
 
@@ -430,16 +429,16 @@ def _corrected(attempt: Correction | None) -> Iterator[str]:
         return
     if attempt.outcome == "passed":
         first = attempt.first_failed.rstrip(".")
-        yield f"The first fix did not pass: {first}; this is the second: {attempt.because}"
+        yield f"The first fix failed: {first}. This is the second fix: {attempt.because}"
     elif attempt.outcome == "failed":
-        yield f"A second attempt did not pass: {attempt.because}"
+        yield f"The second fix failed: {attempt.because}"
     else:
-        yield f"No second attempt was made: {attempt.because}"
+        yield f"No second fix was made: {attempt.because}"
 
 
 def _checked(gate: GateResult) -> Iterator[str]:
     if gate.outcome == "not run":
-        yield f"Nothing was run: {gate.text}"
+        yield f"No checks were run: {gate.text}"
         return
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
     listed = ("reproduction", "passed") if made else ()
@@ -469,10 +468,10 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
         printed.append(("With the change", gate.reproduction.green))
     for check in gate.checks:
         name = "tests" if check.name == "tests" else "run"
-        printed.append((f"What the {name} printed", check.output))
+        printed.append((f"Output of the {name}", check.output))
     if gate.correction:
-        printed.append(("The second attempt", gate.correction.diff))
-        printed.append(("What the second attempt printed", gate.correction.output))
+        printed.append(("The second fix", gate.correction.diff))
+        printed.append(("Output of the second fix", gate.correction.output))
     for name, output in printed:
         if output.strip():
             yield blocks.Verbatim(name=name, text=block(output, _OUTPUT, code=True))

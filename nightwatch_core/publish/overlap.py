@@ -80,7 +80,7 @@ def _overlap(
     found = Overlap(
         kind="beside",
         name=one_line(pull.name),
-        because="changes the same lines for something else",
+        because="changes the same lines for another purpose",
         number=pull.number,
         url=pull.url,
     )
@@ -95,10 +95,10 @@ def _overlap(
         return found.model_copy(update=update) if same or gone else None
     if pull.state == "closed":
         last_comment = shortened(one_line(next(reversed(pull.words), "")), _SAID)
-        update = {"kind": "turned down", "because": "was turned down", "words": last_comment}
+        update = {"kind": "turned down", "because": "was rejected", "words": last_comment}
         return found.model_copy(update=update) if same else None
     if same or _is_about(pull, analysis, issue):
-        because = _LINES if touches or same else "says that it is about this error"
+        because = _LINES if touches or same else "says it is about this error"
         return found.model_copy(update={"kind": "taken", "because": because})
     return found if touches else None
 
@@ -168,7 +168,7 @@ def taken(analysis: Analysis) -> Reason | None:
             return Reason("settled", f"{overlap.name} {overlap.because}")
         if overlap.kind == "turned down":
             comment = f": {overlap.words}" if overlap.words else ""
-            return Reason("settled", f"the same change was turned down in {overlap.name}{comment}")
+            return Reason("settled", f"the same change was rejected in {overlap.name}{comment}")
     return None
 
 

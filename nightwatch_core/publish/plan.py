@@ -36,6 +36,7 @@ from nightwatch_core.publish.finding import Carrier, FindingView, doubts_about
 from nightwatch_core.publish.overlap import Share, causes, shares
 from nightwatch_core.publish.tiers import Candidate, mitigations_in, not_wanted, tier_of
 from nightwatch_core.text.markers import LABEL
+from nightwatch_core.text.plain_text import plural
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")
@@ -70,7 +71,10 @@ def plan_issues(
         if not isinstance(draft, Reason):
             reason = _no_room_for_issue(options, open_now, new) if opens else None
             if isinstance(draft, Comment) and options.force:
-                reason = Reason("choice", "analysed afresh by choice: nothing tells what changed")
+                reason = Reason(
+                    "choice",
+                    "analysed again with --force: changes since the last analysis are unknown",
+                )
             if not reason:
                 proposals.append(draft)
                 new, open_now = new + opens, open_now + opens
@@ -105,7 +109,7 @@ def _by_choice(reason: Reason | None, item: OwnItem | None, night: str) -> Reaso
     """Say with a reason of choice what this night made before it was taken up with it."""
     if reason is None or reason.cause != "choice" or item is None or item.night != night:
         return reason
-    return reason._replace(text=f"{reason.text}; #{item.number} was made before that")
+    return reason._replace(text=f"{reason.text}; #{item.number} was published before")
 
 
 def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
@@ -118,7 +122,9 @@ def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Commen
         return Reason("settled", f"issue #{item.number} {settled}")
     key = _news_key(commit, item, night)
     why = f" ({analysis.news})" if analysis.news else ""
-    news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
+    news = (
+        f"Occurred again after the issue was closed{why}: {analysis.case.occurrences} occurrences"
+    )
     return Reopen(
         key=key,
         fingerprint=analysis.fingerprint,
@@ -134,10 +140,10 @@ def _settled(analysis: Analysis, item: OwnItem) -> str:
     if item.state_reason == "not_planned":
         return "was closed as not planned"
     if item.number in analysis.settled:
-        return "was opened again for this error before, and closed again"
+        return "was reopened for this error before and closed again"
     last = analysis.case.last_seen
     if item.closed_at is None or last is None or last <= item.closed_at:
-        return "is closed, and no occurrence after that is known"
+        return "is closed, and the error has not occurred since"
     return ""
 
 
@@ -179,7 +185,7 @@ def _joins(finding: FindingView, share: Share, item: OwnItem, night: str) -> Com
     """A comment on an item that is to list another error with its cause."""
     key = _news_key(finding.commit, item, night)
     titles = ", ".join(analysis.case.title for analysis in share.joining[:5])
-    news = f"The same cause is behind {titles}"
+    news = f"Other errors have the same cause: {titles}"
     on_draft = item.kind == "pull"
     return Comment(
         key=key,
@@ -197,13 +203,15 @@ def _nothing_to_add(analysis: Analysis, item: OwnItem) -> Reason | None:
     if analysis.fix_alone and not analysis.has_fix:
         return Reason("nothing new", f"{nothing}: there is no fix")
     if analysis.ending.kind == "reused":
-        return Reason("nothing new", f"known, nothing new since issue #{item.number}")
+        return Reason("nothing new", f"nothing new since issue #{item.number}")
     if not analysis.has_cause:
         return Reason("unknown", f"{nothing}: cause unknown")
     if analysis.confidence == "low" and not analysis.has_fix:
         return Reason("weak", nothing)
     if fix_digest(analysis.fix) in analysis.rejected:
-        return Reason("nothing new", f"{nothing}: the analysis comes to the very fix that failed")
+        return Reason(
+            "nothing new", f"{nothing}: the analysis proposes the fix that already failed"
+        )
     return None
 
 
@@ -214,10 +222,10 @@ def _news_key(commit: Commit | None, item: OwnItem, night: str) -> str:
 
 def _no_room_for_issue(options: NightOptions, open_now: int, new: int) -> Reason | None:
     if new >= options.max_issues:
-        return Reason("limit", f"limit of new issues a night: {options.max_issues}")
+        return Reason("limit", f"at most {plural(options.max_issues, 'new issue')} a night")
     if open_now >= MAX_OPEN_ISSUES:
-        limit = f"limit of open issues: {MAX_OPEN_ISSUES}"
-        return Reason("choice", f"{open_now} of our issues are open, {limit}")
+        limit = f"at most {MAX_OPEN_ISSUES}"
+        return Reason("choice", f"{open_now} issues by NightWatch are open, {limit}")
     return None
 
 
@@ -268,7 +276,7 @@ def plan_pulls(
             or doubt
         )
         if not reason and not is_tonights and new >= options.max_pull_requests:
-            limit = f"limit of draft pull requests a night: {options.max_pull_requests}"
+            limit = f"at most {plural(options.max_pull_requests, 'draft pull request')} a night"
             reason = Reason("limit", limit)
         changes = file_diffs(analysis.fix, read)
         finding = FindingView(analysis, share.others, commit, changes, risk, mitigations)
@@ -353,7 +361,7 @@ def _has_fix(analysis: Analysis) -> bool:
 
 def _not_this_one(analysis: Analysis, item: OwnItem | None, *, is_tonights: bool) -> Reason | None:
     if fix_digest(analysis.fix) in analysis.rejected:
-        text = "this very fix was turned down, or did not help, before: not proposed again"
+        text = "this fix was rejected or did not help before: not proposed again"
         return Reason("settled", text)
     if item is None or is_tonights:
         return None
@@ -468,7 +476,7 @@ def _no_issue_to_carry(options: NightOptions, issue: int | None) -> Reason | Non
     is_on_issue = options.publish == "patches" and options.delivery == "github"
     if issue or not is_on_issue or options.dry_run:
         return None
-    return Reason("choice", "no issue is there to carry its patch")
+    return Reason("choice", "there is no issue to attach the patch to")
 
 
 def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:

@@ -1,7 +1,7 @@
 """Tiers of findings: report, issue or draft; and the reason for stopping there.
 
 Decided here: by evidence, confidence, what running the fix showed, impact, and the night's cap.
-What is known already or beyond tonight's limits is decided in `plan.py`.
+What is already known or over the night's limits is decided in `plan.py`.
 """
 
 import re
@@ -56,13 +56,13 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
     of, options = candidate.analysis, candidate.options
     most, setting = options.highest_tier()
     if not of.has_cause and not options.issues_for_unknown:
-        yield "report", Reason("unknown", "cause unknown: only in the report")
+        yield "report", Reason("unknown", "cause unknown: listed in the report only")
     if most == "report":
-        yield "report", Reason("choice", f"nothing is published by choice ({setting})")
+        yield "report", Reason("choice", f"publishing is switched off ({setting})")
     if of.has_cause and of.confidence == "low" and not of.has_fix:
-        yield "report", Reason("weak", "low confidence and no fix: only in the report")
+        yield "report", Reason("weak", "low confidence and no fix: listed in the report only")
     if most == "issue":
-        yield "issue", Reason("choice", f"no pull requests by choice ({setting})")
+        yield "issue", Reason("choice", f"pull requests are switched off ({setting})")
     if not of.has_fix or not of.has_cause:
         yield "issue", Reason("no fix", f"no fix is proposed{_because(of)}")
     if awaited := parts.awaited(of):
@@ -73,10 +73,13 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
         yield "issue", reason
     if gate := of.gate:
         if gate.outcome == "failed":
-            yield "issue", Reason("refused", f"it was run and did not pass: {gate.text}")
+            yield "issue", Reason("refused", f"the fix failed its checks: {gate.text}")
         is_other = gate.fix not in ("", fix_digest(of.fix)) or gate.edits not in ((), of.fix)
         if gate.outcome == "passed" and is_other:
-            yield "issue", Reason("refused", "what would be published is not what passed")
+            yield (
+                "issue",
+                Reason("refused", "the fix to publish is not the fix that passed its checks"),
+            )
         if gate.kind == "enough":
             yield "issue", Reason("limit", gate.text)
     if doubt := _doubt(candidate):
@@ -85,16 +88,16 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
     if value.minutes <= 0:
         seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
         sure = f"{of.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
-        text = f"seen {seen}, {sure}: not worth a review by itself ({value})"
+        text = f"seen {seen}, {sure}: expected value too low for a review ({value})"
         yield "issue", Reason("worth", text)
 
 
 def _because(analysis: Analysis) -> str:
     edit = next(iter(analysis.refused), None)
     if edit:
-        return f": its change of {edit.path} may not stand, {edit.reason}"
+        return f": the edit of {edit.path} was rejected: {edit.reason}"
     if analysis.question:
-        return ": what should happen instead is for the team to say"
+        return ": the team must decide the expected behaviour"
     return "" if analysis.has_cause else ": cause unknown"
 
 
@@ -106,31 +109,31 @@ def _doubt(candidate: Candidate) -> str:
     if of.confidence == "low":
         return "low confidence in the cause"
     if of.fix_confidence == "low":
-        return "low confidence in what should happen instead"
+        return "low confidence in the fix"
     fresh = of.ending.kind != "reused"  # a lesson's quotes were looked up when it was taken
     is_quoted = any(evidence.verified for evidence in of.evidence)
-    return "nothing it quotes is in the code" if fresh and not is_quoted else ""
+    return "none of its quotes was found in the code" if fresh and not is_quoted else ""
 
 
 # Fixes that keep a crash away and leave its cause: published as what they are.
 
 DOES: dict[Kind, str] = {
-    "guard_only": "passes over a value that is not there",
-    "swallowed_exception": "catches an exception, and nobody hears of it",
-    "widened_exception": "catches more than what is known to happen",
-    "masking_default": "puts a made-up value in the place of one that is missing",
-    "timeout_inflation": "waits longer",
-    "retry_inflation": "tries more often",
+    "guard_only": "skips a missing value",
+    "swallowed_exception": "swallows an exception",
+    "widened_exception": "catches more exceptions than needed",
+    "masking_default": "replaces a missing value with a default",
+    "timeout_inflation": "raises a timeout",
+    "retry_inflation": "retries more often",
     "lowered_log_level": "logs a failure at a lower level",
     "silenced_report": "no longer reports a failure",
     "widened_ignore": "ignores more failures",
     "weakened_test": "weakens a test",
     "skipped_test": "skips a test",
-    "deleted_test": "takes a test away",
-    "weakened_validation": "checks less than before",
-    "commented_out": "turns code into a comment",
-    "cast": "casts a value, whatever it is",
-    "ignored_warning": "switches a check off",
+    "deleted_test": "deletes a test",
+    "weakened_validation": "weakens validation",
+    "commented_out": "comments code out",
+    "cast": "adds an unsafe cast",
+    "ignored_warning": "suppresses a warning",
 }
 _GUARDS: tuple[Kind, ...] = ("guard_only", "masking_default")
 # Code that says itself that there may be nothing: what it gives back, or how it is declared.

@@ -29,7 +29,7 @@ def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -
 
 
 MANY_UNREAD = 0.1  # share of records
-ENDED = "the night ended before it was analysed; the next run takes it up"
+ENDED = "the night ended before this error was analysed; the next run analyses it"
 NOTHING_SELECTED = Selection()
 
 
@@ -44,7 +44,7 @@ def start_report(
 def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
     """Add what was fetched, what was dropped, and which ignore rules do not hold."""
     degraded = degrade(report, *fetched.partial, _unread(fetched))
-    left_out = tuple(f"left out of what was read: {sentence}" for sentence in fetched.left_out)
+    left_out = tuple(f"not read: {sentence}" for sentence in fetched.left_out)
     return degraded.model_copy(
         update={
             "errors": len(fetched.groups),
@@ -182,7 +182,7 @@ def _unread(fetched: Fetched) -> str:
 def add_publications(report: RunReport, acted: assignment.PublishResult) -> RunReport:
     """Add what was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
-    trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
+    trouble = f"{plural(unknown, 'publication')} with an unknown result" if unknown else ""
     proofs = proofs_usage(report, acted.gates)
     update = {
         "receipts": acted.receipts,
@@ -192,7 +192,11 @@ def add_publications(report: RunReport, acted: assignment.PublishResult) -> RunR
     }
     whole = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
     barred = [receipt for receipt in acted.receipts if receipt.barred]
-    right = f"{plural(len(barred), 'publication')} refused for want of a right" if barred else ""
+    right = (
+        f"{plural(len(barred), 'publication')} refused because of missing permissions"
+        if barred
+        else ""
+    )
     return degrade(whole, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
 
 
@@ -209,7 +213,7 @@ def add_batch_triage(report: RunReport, triage: assignment.BatchTriage) -> RunRe
     The errors themselves come last: there may be thousands, and every step gets the report.
     """
     answered = sum(item.first_sight is not None for item in triage.judged)
-    silent = f"none of {plural(len(triage.judged), 'error')} was judged at first sight"
+    silent = f"none of {plural(len(triage.judged), 'error')} was triaged"
     light = triage.model_copy(update={"judged": (), "kept": (), "waiting": ()})
     update = {"batch_triage": light, "usage": report.usage + triage.usage}
     return degrade(

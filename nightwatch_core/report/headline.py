@@ -8,10 +8,10 @@ from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text.plain_text import plural
 
-NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
+NOTHING_CAME = "The night failed before it read any errors: nothing was analysed."
 CALM = "A calm night: no errors in the window."
-NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
-UNREADABLE = "No error group was found, but some records could not be read."
+NOTHING_READ = "No errors were read and the data is incomplete: see the reasons above."
+UNREADABLE = "No errors were found, but some records could not be read."
 PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
 PATCH = "patch"  # what a draft is called where it has no branch
 COLLECT = "Run with --collect to retrieve results."
@@ -35,7 +35,7 @@ def headline(report: RunReport) -> str:
         if not report.errors:
             return NOTHING_CAME
         some = f", {analysed:,} of them analysed" if analysed else ""
-        return f"The night failed after {plural(report.errors, 'error group')} had been read{some}."
+        return f"The night failed after reading {plural(report.errors, 'error group')}{some}."
     if batch := _of_batch(report):
         return batch
     if not (report.errors or report.analyses or report.failures):
@@ -58,14 +58,14 @@ def headline(report: RunReport) -> str:
     counted = (
         (unknown_causes if unknown_causes < len(new) else 0, "without a known cause"),
         (explained, "known"),
-        (waiting, "looked at before, cause not known"),
-        (sum(item.by_fallback for item in new), "by the rules in the model's place"),
+        (waiting, "analysed before, cause unknown"),
+        (sum(item.by_fallback for item in new), "analysed by rules instead of the model"),
         (len(report.failures) - starved, "failed"),
-        (starved, "beyond tonight's budget"),
+        (starved, "over the night's budget"),
         (dropped["ignored"], "ignored"),
-        (dropped["limit"], "beyond tonight's limits"),
+        (dropped["limit"], "over the night's limits"),
         (dropped["ended"], "not reached before the end"),
-        (judged, "judged at first sight in a batch"),
+        (judged, "triaged in a batch"),
         (_submitted(report), "submitted in a batch"),
     )
     verdicts = Counter(event.kind for update in report.followed for event in update.outcomes)
@@ -91,10 +91,9 @@ def _analysed(report: RunReport, new: tuple[Analysis, ...], analysed: int) -> st
     explained = sum(bool(item.root_cause.strip()) and item.confidence != "low" for item in named)
     guessed = len(named) - explained
     fixes = sum(item.has_fix for item in new)
-    unsure = "with an unsure one" if explained else "with an unsure cause"
     found = (
         f"{explained:,} with a root cause" if explained else "",
-        f"{guessed:,} {unsure}" if guessed else "",
+        f"{guessed:,} with a low-confidence cause" if guessed else "",
         f"{plural(fixes, 'fix', 'fixes')} proposed" if fixes else "",
     )
     return f"{which} analysed{cases}: {', '.join(filter(None, found)) or 'no cause found'}"
@@ -135,11 +134,11 @@ def _of_batch(report: RunReport) -> str:
             return f"Dry run: a batch of {errors}{cost} was held back."
         if triage.awaited:
             errors = plural(triage.awaited, "error")
-            return f"Batch submitted before: {errors} wait for answers. {COLLECT}"
-        return "No batch was submitted: there was no error to ask about."
+            return f"Batch already submitted: {errors} wait for results. {COLLECT}"
+        return "No batch was submitted: there were no errors to triage."
     if triage.running and not (triage.judged or report.errors):
-        return "The batch has not ended: nothing could be collected so far."
+        return "The batch is still running: there are no results to collect yet."
     if triage.judged and not (triage.flagged or report.analyses or report.failures):
         errors = plural(len(triage.judged), "error")
-        return f"{errors} judged at first sight: none is said to need an analysis."
+        return f"{errors} triaged: none needs an analysis."
     return ""

@@ -56,11 +56,13 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
 def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
     """What will fail, or mislead, unless somebody sees to it."""
     for alarm in facts.alarms:
-        yield f"{alarm}: look where it comes from, and replace the key if it is one"
+        yield f"{alarm}: find its source, and replace the key if it is real"
     for call in facts.calls:
         if call.expires and (left := call.expires - report.finished) < SOON:
-            verb = "ended" if left < timedelta() else "ends"
-            yield f"the sign-in to {call.service} {verb} on {call.expires:%Y-%m-%d}: make a new one"
+            verb = "expired" if left < timedelta() else "expire"
+            yield (
+                f"the credentials for {call.service} {verb} on {call.expires:%Y-%m-%d}: renew them"
+            )
     if facts.model_note:
         yield f"{report.options.model} {facts.model_note}"
     free, size = facts.state.free, facts.state.size
@@ -71,7 +73,7 @@ def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
     if priced := report.usage.priced:
         age = report.finished.date() - date.fromisoformat(priced)
         if age > OLD_PRICES:
-            yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
+            yield f"prices are {roughly(age)} old ({priced}): costs may be wrong"
 
 
 def _connected(options: NightOptions) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ def well_services(health: Health | None) -> tuple[str, ...]:
 
 # The health of a night's services, in words: one line where nobody has to do anything.
 
-UNKNOWN = "no earlier night is known to have reached it"
+UNKNOWN = "no earlier night reached it"
 
 
 def health_section(report: RunReport, limits: blocks.Limits) -> blocks.Section:
@@ -132,7 +134,7 @@ def good_line(health: Health) -> str:
 
     >>> calls = ServiceCalls(service="Slack", requests=3)
     >>> good_line(Health(services=(ServiceHealth(name="Slack", calls=calls),)))
-    'All well: Slack (3 requests).'
+    'All services answered: Slack (3 requests).'
     """
     well, unasked = [], []
     for service in health.services:
@@ -141,10 +143,10 @@ def good_line(health: Health) -> str:
             well.append(f"{service.name} ({counted})" if counted else service.name)
         elif service.state == "not asked":
             unasked.append(service.name)
-    start = "All well" if health.is_good else "Well"
+    start = "All services answered" if health.is_good else "Services that answered"
     texts = (
         f"{start}: {', '.join(well)}." if well else "",
-        f"Not asked: {', '.join(unasked)}." if unasked else "",
+        f"Not used: {', '.join(unasked)}." if unasked else "",
     )
     return " ".join(filter(None, texts))
 
@@ -165,7 +167,7 @@ def left_sentence(health: Health | None) -> str:
         f"{plural(item.requests, 'request')}, "
         f"{max(round(item.bytes / 1_000), 1):,} kB for {item.host}"
         if item.listed
-        else f"{item.service}'s record of the run, which is not listed, for {item.host}"
+        else f"run data for {item.service} at {item.host} (not listed)"
         for item in health.left
     )
     return line(
@@ -177,16 +179,16 @@ def _entry(item: ServiceHealth) -> blocks.Entry:
     calls = item.calls or ServiceCalls(service=item.name)
     only_refused = calls.refused and not calls.unanswered
     if item.state == "away":
-        how = "refused everything" if only_refused else "did not answer"
+        how = "refused all requests" if only_refused else "did not answer"
     elif only_refused:
-        how = "refused something"
+        how = "refused some requests"
     else:
-        how = "answered in the end" if calls.is_last_well else "stopped answering"
+        how = "answered after retries" if calls.is_last_well else "stopped answering"
     counts = (
         plural(calls.requests, "request"),
         f"{calls.unanswered:,} without an answer" if calls.unanswered else "",
         f"{calls.refused:,} refused" if calls.refused else "",
-        f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all" if calls.waits else "",
+        f"{plural(calls.waits, 'wait')}, {calls.waited:,.0f} s in total" if calls.waits else "",
     )
     last = f"last worked on {item.last_well:%Y-%m-%d}" if item.last_well else UNKNOWN
     return blocks.Entry(

@@ -73,7 +73,7 @@ def suggestions(report: RunReport, limits: Limits) -> Section:
         field = "" if item.field == "any" else f" in {item.field.replace('_', ' ')}"
         ends = f"holds until {item.expires}" if item.expires else "never expires"
         rate = item.unless_rate_above
-        wire = f", and not above {rate:,g} a day" if rate is not None else ", whatever the rate"
+        wire = f", up to {rate:,g} a day" if rate is not None else ", at any rate"
         accept = f"accept: nightwatch ignore accept {number}"
         entry = Entry(
             head=line(f"{number}. {item.match}: {item.pattern}", TITLE) + field,
@@ -82,7 +82,7 @@ def suggestions(report: RunReport, limits: Limits) -> Section:
             more=tuple(filter(None, (line(item.evidence, TEXT), f"{ends}{wire}", accept))),
         )
         entries.append(entry)
-    title = "Ignore rules you might add"
+    title = "Suggested ignore rules"
     return section("suggestions", title, cut(Entries, entries, limits.common))
 
 
@@ -94,13 +94,13 @@ def backtest_sentence(test: Backtest) -> str:
 at most 12 users a night'
     """
     if not test.nights:
-        return "not back-tested: there is no earlier night to test it on"
+        return "not back-tested: there are no earlier nights"
     groups = f"{plural(test.groups, 'error group')} ({plural(test.occurrences, 'time')})"
     fixed = f"{test.fixed_later:,} of them" if test.fixed_later else "none of them"
     users = f"at most {plural(test.users, 'user')} a night" if test.users is not None else ""
     return (
         f"over {plural(test.nights, 'night')} it would have hidden {groups}, {fixed} fixed later; "
-        f"{users or 'users not known'}"
+        f"{users or 'number of users unknown'}"
     )
 
 
@@ -134,9 +134,9 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         watch = update.watch
         if watch and not update.outcomes and not watch.verdict:
             shown.add(("pull", watch.number))
-            waiting = "merged, not yet in production as far as we can tell"
+            waiting = "merged, probably not in production yet"
             entry = Entry(
-                head=f"being measured: pull request #{watch.number}",
+                head=f"measuring the fix: pull request #{watch.number}",
                 text=line(update.title or update.fingerprint, TITLE),
                 small=watch_figures(watch) if watch.deployed_at else waiting,
             )
@@ -152,7 +152,7 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
             address=line(item.url, LONG),
         )
         entries.append(entry)
-    title = "What became of earlier proposals"
+    title = "Earlier proposals"
     return section("outcomes", title, cut(Entries, entries, limits.lines))
 
 
@@ -234,7 +234,7 @@ def gist(analysis: Analysis) -> str:
         f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
     )
     message = line(analysis.case.leader.message, TEXT)
-    only = f"nothing is known but its message: {message}" if message else "nothing is known"
+    only = f"only the message is known: {message}" if message else "nothing is known"
     return line("; ".join(filter(None, texts)), LONG) or only
 
 
@@ -310,7 +310,7 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
         entries.append(Entry(head=place, text=line(reject.reason, TEXT), small=line(reject.text)))
     total = sum(reject.count for reject in report.rejects)
     path = report_files(report)[-1:] if entries and limits.paths else ()
-    where = _commands("All of them are in", path)
+    where = _commands("Full list", path)
     title = f"{plural(total, 'record')} could not be read"
     return section(
         "unreadable", title, cut(Entries, entries, limits.lines, len(report.rejects)), where
@@ -320,7 +320,7 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
 def complaints(report: RunReport, limits: Limits) -> Section:
     """Return complaints about ignore rules, agent files and lessons."""
     texts = (*report.complaints, *report.batch_triage.complaints)
-    return bullets("complaints", "To put right", texts, limits.lines)
+    return bullets("complaints", "Problems to fix", texts, limits.lines)
 
 
 # The run itself.
@@ -397,7 +397,7 @@ def _again(report: RunReport) -> tuple[Command, ...]:
         *(group.group.fingerprint for group in report.dropped),
     )
     command = next(filter(None, map(one_command, names)), "")
-    return _commands("One error again", filter(None, (command,)))
+    return _commands("Analyse one error again", filter(None, (command,)))
 
 
 # Batch triage: one line an error.
@@ -407,10 +407,10 @@ UNJUDGED: dict[ResultKind, str] = {  # the result of an error that was not judge
     "answered": "",
     "refused": "refused by the model",
     "errored": "not answered: the service refused it",
-    "expired": "expired before it was answered: it is asked again",
+    "expired": "expired before it was answered: sent again",
     "canceled": "not answered: the batch was canceled",
-    "unreadable": "answered, but not readably: it is asked again",
-    "missing": "not answered: no result came for it",
+    "unreadable": "the answer is unreadable: sent again",
+    "missing": "not answered: the batch has no result for it",
 }
 
 
@@ -444,7 +444,7 @@ def _sentences(triage: BatchTriage) -> Iterator[str]:
     for batch in triage.submitted:
         yield _submitted(batch, triage.cost)
     if triage.awaited:
-        yield f"{plural(triage.awaited, 'error')} wait for the answer to an earlier batch."
+        yield f"{plural(triage.awaited, 'error')} wait for the results of an earlier batch."
 
 
 def _judged(triage: BatchTriage) -> str:
@@ -453,10 +453,11 @@ def _judged(triage: BatchTriage) -> str:
     silent = len(triage.judged) - sum(counted.values())
     flagged = sum(item.flagged for item in triage.judged)
     parts = (
-        f"{plural(sum(counted.values()), 'error')} judged in a batch: {', '.join(words) or 'none'}",
+        f"{plural(sum(counted.values()), 'error')} triaged in a batch: "
+        f"{', '.join(words) or 'none'}",
         f"{flagged:,} flagged for analysis",
-        f"{silent:,} without a judgement" if silent else "",
-        f"{money(triage.usage.cost)} at the batch's price",
+        f"{silent:,} without a result" if silent else "",
+        f"{money(triage.usage.cost)} at batch prices",
     )
     return "; ".join(filter(None, parts)) + "."
 
@@ -464,7 +465,7 @@ def _judged(triage: BatchTriage) -> str:
 def _submitted(batch: SubmittedBatch, cost: str) -> str:
     errors = plural(batch.errors, "error")
     if not batch.id:
-        return f"{errors} would have been asked about at first sight: {cost}."
+        return f"{errors} would have been submitted: {cost}."
     until = f", answers until {moment(batch.expires)}" if batch.expires else ""
     name, model = line(batch.id, NAME), line(batch.model, NAME)
     return f"{errors} submitted to {model} as batch {name}: {cost}{until}."
@@ -472,7 +473,7 @@ def _submitted(batch: SubmittedBatch, cost: str) -> str:
 
 def _triaged(sighting: Sighting, result: str, *, is_earlier: bool) -> Entry:
     sight, group = sighting.first_sight, sighting.group
-    when = f" (judged {sighting.at:%Y-%m-%d})" if is_earlier else ""
+    when = f" (triaged {sighting.at:%Y-%m-%d})" if is_earlier else ""
     kind = f"{sight.severity}, {sight.category.replace('_', ' ')}: " if sight else ""
     return Entry(
         head=f"{kind}{line(group.title, TITLE)} ({group.occurrences:,})",
@@ -489,7 +490,7 @@ def _result(sighting: Sighting, result: str) -> str:
         return result
     if sighting.taken:
         return "analysed since"
-    return "to be analysed on a later night" if sighting.flagged else "nothing further"
+    return "to be analysed on a later night" if sighting.flagged else "no further analysis"
 
 
 def _results(report: RunReport) -> Iterator[tuple[str, str]]:
@@ -500,6 +501,6 @@ def _results(report: RunReport) -> Iterator[tuple[str, str]]:
         for group in failure.case.groups:
             yield group.fingerprint, "its analysis failed: see above"
     for rank, analysis in enumerate(report.analyses, start=1):
-        verb = "known already" if analysis.ending.kind == "reused" else "analysed"
+        verb = "already known" if analysis.ending.kind == "reused" else "analysed"
         for group in analysis.case.groups:
             yield group.fingerprint, f"{verb}: error {rank} above"

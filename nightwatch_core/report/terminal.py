@@ -151,7 +151,7 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     grid.add_column("Error", width=names, overflow="fold")
     grid.add_column("Count", justify="right", no_wrap=True)
     grid.add_column("Cause", ratio=7, overflow="fold")
-    grid.add_column("Sure", no_wrap=True)
+    grid.add_column("Conf.", no_wrap=True)
     grid.add_column("Done", ratio=5, overflow="fold")
     for row in table.items:
         error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))

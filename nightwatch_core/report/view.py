@@ -28,7 +28,7 @@ from nightwatch_core.text.plain_text import capped, plural, rebinned
 from nightwatch_core.text.templates import is_beginning, is_name
 
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
-UNSAID = "The night ended without saying why: see the flow run's log."
+UNSAID = "The night ended without a reason: see the log of the flow run."
 
 
 def as_markdown(report: RunReport, limits: blocks.Limits = blocks.FULL) -> str:
@@ -143,7 +143,7 @@ def _published(
     for skip in skips:
         name, waits = _name_of(skip.kind, report), skip.cause == "limit"
         yield blocks.Publication(
-            text=f"{name} waits" if waits else f"no {name}",
+            text=f"{name} postponed" if waits else f"no {name}",
             note=line(skip.reason, blocks.TEXT),
             state="waits" if waits else "skipped",
         )
@@ -280,7 +280,7 @@ def _finding(
     without = limits.without | (limits.without_if_known if since else frozenset())
     unknown = not analysis.has_cause
     title = "" if unknown else line(analysis.title, blocks.TITLE)
-    again = f"Looked at again: {analysis.news}" if analysis.news else ""
+    again = f"Analysed again: {analysis.news}" if analysis.news else ""
     hours = (group.hourly for group in case.groups)
     return blocks.Finding(
         rank=rank,
@@ -342,13 +342,13 @@ def _sections(
         )
         fix = blocks.Fact(name="Fix", text=line(f"yes, in {files}", blocks.TEXT) if files else "no")
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
-        tried = (blocks.Fact(name="Tried", text=line(gate, blocks.LONG)),) if gate else ()
+        tried = (blocks.Fact(name="Proof", text=line(gate, blocks.LONG)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
     else:
         yield from parts.sections(finding_view, limits)
         yield blocks.section("facts", "The error", own)
     yield blocks.section(
-        "done", "What was done", blocks.cut(blocks.Publications, publications, len(publications))
+        "done", "Actions", blocks.cut(blocks.Publications, publications, len(publications))
     )
     if capture := sections.capture_command(analysis, report):
         yield blocks.section(
@@ -358,7 +358,7 @@ def _sections(
     how = blocks.Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
     yield blocks.section("how", "How it was found", how, folded=True)
     if again := one_command(analysis.fingerprint):
-        yield blocks.section("again", "", blocks.Command(name="Again", text=again))
+        yield blocks.section("again", "", blocks.Command(name="Analyse again", text=again))
 
 
 def _seen(case: Case) -> str:
@@ -374,7 +374,7 @@ def _proved(analysis: Analysis) -> str:
         return ""
     lowered = f", lowered from {analysis.stated_confidence}" if analysis.stated_confidence else ""
     times = f"{record.right:g} of {record.decided:,} times"
-    return f"proved right here {times} when said {record.stated_confidence}{lowered}"
+    return f"{record.stated_confidence} findings proved right here {times}{lowered}"
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:

@@ -108,7 +108,7 @@ def step_line(number: int, of: int) -> str:
     return f"Step {number} of {of} of one fix."
 
 
-CORRECTION = "Correct the fix\n\nThe checks of the first attempt failed."
+CORRECTION = "Correct the fix\n\nThe checks of the first fix failed."
 """The message of the one commit that we put onto a draft's branch after it was opened."""
 
 

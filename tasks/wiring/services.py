@@ -269,7 +269,7 @@ def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) 
     """The files as they are: what is run has to be what people will merge into."""
     reader = bare_code(options, at).reader(commit)
     if not isinstance(reader, ports.LaysOut):
-        raise GiveUp("its repository is not cloned here, so nothing of it can be run")
+        raise GiveUp("its repository is not cloned here, so its tests cannot run")
     return reader.lay_out(str(folder), TREE_BYTES, TREE_FILES)
 
 

@@ -3,7 +3,7 @@
 It asks for the file it was shown least of, for who else names what is missing, and for what the
 commit of the failing line did; it quotes the failing line out of what it was shown, and only where
 that line holds what the error's message speaks of: who shows it another commit, or nothing, gets a
-refusal. It blames a commit that it saw take away what is missing. Without a trace it says that it
+refusal. It blames a commit that it saw take away what is missing. Without a trace it says it
 is guessing.
 """
 

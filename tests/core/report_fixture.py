@@ -177,9 +177,9 @@ def proved(**changes: object) -> RunReport:
         analysis(4, fix=(), case=Case(leader=group(4, occurrences=3)), question="no rate, or 404?"),
     )
     whys: tuple[tuple[str, SkipCause], ...] = (
-        ("limit of draft pull requests a night: 1", "limit"),
-        ("it was run and did not pass: red with the fix, green without it: test_import", "refused"),
-        ("no fix is proposed: what should happen instead is for the team to say", "no fix"),
+        ("at most 1 draft pull request a night", "limit"),
+        ("the fix failed its checks: red with the fix, green without it: test_import", "refused"),
+        ("no fix is proposed: the team must decide the expected behaviour", "no fix"),
     )
     skips = tuple(
         Skip(fingerprint=one.fingerprint, title=one.title, kind="pull", reason=why, cause=cause)
@@ -216,7 +216,7 @@ def unknown(**changes: object) -> RunReport:
             fingerprint=one.fingerprint,
             title=one.case.title,
             kind="issue",
-            reason="cause unknown: only in the report",
+            reason="cause unknown: listed in the report only",
             cause="unknown",
         )
         for one in analyses[1:]

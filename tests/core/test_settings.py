@@ -93,7 +93,7 @@ def test_settings_come_from_the_file_too_and_white_space_goes(home, monkeypatch)
 @pytest.mark.parametrize("name", OF_A_RUN)
 def test_a_choice_of_one_run_is_no_setting(name, home):
     (home / ".env").write_text(f"{PREFIX}{name.upper()}=1\n")
-    with pytest.raises(StopTheNight, match=f"run by run: --{name.replace('_', '-')}"):
+    with pytest.raises(StopTheNight, match=f"per run with --{name.replace('_', '-')}"):
         night_options()
 
 
@@ -104,7 +104,7 @@ def test_every_problem_is_told_at_once(monkeypatch):
         night_options({"concurrency": 0})
     told = str(raised.value)
     assert all(name in told for name in ("max_issues", "publish", "concurrency"))
-    assert told.startswith("options cannot be used:\n")
+    assert told.startswith("invalid options:\n")
 
 
 def test_an_unknown_option_is_no_option():

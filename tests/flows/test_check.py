@@ -32,14 +32,14 @@ def test_batches_are_probed_where_there_may_be_some() -> None:
     none = "http://here has no Message Batches"
     assert _answer(None, plain) is None
     assert _answer(MemoryBatches(), plain) == ("0 batches in memory", True)
-    assert _answer(NoBatches(), plain) == (f"{none} (no option asks for them)", True)
+    assert _answer(NoBatches(), plain) == (f"{none} (not needed: batch mode is off)", True)
     assert _answer(NoBatches(), wanted) == (none, False)
 
 
 def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:
     with using(worlds()):
         told = {one.service: one.answer for one in probes(NightOptions())}
-        assert told["CI of drafts"] == "no CI is seen that a branch of ours would start"
+        assert told["CI of drafts"] == "no CI workflow runs on branches of NightWatch"
         assert "sign-in" not in told
         for quiet in (NightOptions(publish="patches"), NightOptions(publish="issues")):
             assert "CI of drafts" not in {one.service for one in probes(quiet)}
@@ -60,7 +60,7 @@ def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
         (ScriptedSandbox(lambda *_: unittest_run()), "scripted"),
         (
             ScriptedSandbox(lambda *_: unittest_run(), lacking="get it"),
-            "before they are drafted: get it",
+            "without running their tests: get it",
         ),
     ):
         with using(replace(world, reading=replace(world.reading, sandbox=place))):

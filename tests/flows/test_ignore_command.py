@@ -94,7 +94,7 @@ def test_it_lists_what_holds_and_what_does_not(team: Team) -> None:
         "not read: line 3: expires 'soon': it has to be a date, as 2031-12-31",
     ]
     (team.own / "ignore.yml").write_text("")
-    assert "There is no rule." in team.printed("list")
+    assert "There are no rules." in team.printed("list")
 
 
 def test_it_shows_the_newest_night_s_suggestions_with_their_numbers(team: Team) -> None:
@@ -108,7 +108,7 @@ def test_it_shows_the_newest_night_s_suggestions_with_their_numbers(team: Team) 
     team.night("sample-n4", SECOND, source="sample")
     assert team.printed("suggestions").startswith("Night sample-n4\n1.")
     team.night("n5")
-    assert "It suggested nothing." in team.printed("suggestions")
+    assert "No suggestions." in team.printed("suggestions")
 
 
 def test_accepting_writes_the_rule_into_the_file_that_is_read(team: Team) -> None:
@@ -131,12 +131,12 @@ def test_accepting_writes_the_rule_into_the_file_that_is_read(team: Team) -> Non
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("accept", "3"), "night n2 has 2 suggestions, and no number 3"),
-        (("accept", "0"), "and no number 0"),
-        (("accept", "1", "--night", "n9"), "no night 'n9' was kept"),
-        (("accept", "1", "--expires", "soon"), "'soon' is no day"),
-        (("accept", "1", "--expires", "2020-01-01"), "2020-01-01 is over"),
-        (("suggestions", "--night", "../n1"), "no night '../n1' was kept"),
+        (("accept", "3"), "night n2 has 2 suggestions: there is no number 3"),
+        (("accept", "0"), "there is no number 0"),
+        (("accept", "1", "--night", "n9"), "no night 'n9' was found"),
+        (("accept", "1", "--expires", "soon"), "'soon' is not a date"),
+        (("accept", "1", "--expires", "2020-01-01"), "2020-01-01 is in the past"),
+        (("suggestions", "--night", "../n1"), "no night '../n1' was found"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(team: Team, words, why: str) -> None:

@@ -35,7 +35,7 @@ def printed(*arguments: str) -> str:
 
 
 def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
-    assert "Nothing was sent to other services in n1." in printed()
+    assert "No requests were sent to other services in n1." in printed()
     sent.sent("Claude", "POST", "https://api.example/v1/messages", b'{"hello":\n1}\n')
     sent.sent("GitHub", "GET", "https://git.example/\x1b[31mred")
     first, second, total = printed("n1").splitlines()
@@ -51,4 +51,4 @@ def test_what_is_not_there_is_a_message(sent: Manifest) -> None:
     for arguments in (["n2"], ["--text", "1"], ["n1", "--text", "3"]):
         with pytest.raises(StopTheNight, match="no night|no text"):
             printed(*arguments)
-    assert "Nothing was sent to other services outside nights." in printed("--others")
+    assert "No requests were sent to other services outside nights." in printed("--others")

@@ -100,7 +100,9 @@ def test_a_second_night_knows_and_publishes_nothing_twice() -> None:
     assert [a.ending.kind for a in again.analyses] == ["reused", "reused"]
     assert len(world.reading.model.shown) == 2
     assert not again.receipts
-    assert all("known" in skip.reason or "draft #" in skip.reason for skip in again.skips)
+    assert all(
+        "nothing new since" in skip.reason or "draft #" in skip.reason for skip in again.skips
+    )
     assert len(world.reading.tracker.published) == 3
 
 

@@ -70,7 +70,7 @@ def test_what_passed_at_last_is_what_is_drafted_and_its_cost_is_told():
     assert "line.amount" in change.text
     assert report.accounts.proofs.calls == 1
     assert report.usage.calls == report.accounts.usage.calls + 1
-    assert "The first fix did not pass" in pull.body
+    assert "The first fix failed" in pull.body
 
 
 def test_a_fix_that_fails_twice_is_told_on_its_issue():
@@ -78,8 +78,8 @@ def test_a_fix_that_fails_twice_is_told_on_its_issue():
     _, published = night(told(worse))
     assert not pulls(published)
     (issue,) = [proposal for proposal in published if "cart.py" in proposal.title]
-    assert "A second attempt" in issue.body
-    assert "+" in issue.body.split("A second attempt")[1]
+    assert "The second fix" in issue.body
+    assert "+" in issue.body.split("The second fix")[1]
 
 
 def test_a_model_that_is_gone_in_a_proof_costs_no_publication():

@@ -26,7 +26,7 @@ def own_knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_says_when_there_will_be_something() -> None:
     done = CliRunner().invoke(app, [])
     assert done.exit_code == 0, done.output
-    assert "Nothing of what was published is decided yet." in " ".join(done.output.split())
+    assert "No outcomes yet." in " ".join(done.output.split())
 
 
 def test_drafts_count_as_the_newest_night_found_them() -> None:

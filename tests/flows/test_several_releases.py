@@ -160,7 +160,7 @@ def test_a_commit_that_was_chosen_is_read_for_all(shop: Path) -> None:
 
 
 def test_a_chosen_commit_that_is_not_there_says_what_to_do(shop: Path) -> None:
-    with pytest.raises(StopTheNight, match=r"'v9' is no tag, branch or commit of shop: set"):
+    with pytest.raises(StopTheNight, match=r"'v9' is not a tag, branch or commit of shop: set"):
         night(world(shop, seen(CART, "v1", 9)), commit="v9")
 
 

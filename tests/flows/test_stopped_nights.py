@@ -128,7 +128,7 @@ def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
     world = muted(worlds(), GiveUp("no such channel"), times=1)
     first = night(world)
     assert first.unsent
-    assert "telling the team: no such channel" in first.degraded
+    assert "notifying the team: no such channel" in first.degraded
     second = night(world)
     told = world.publishing.notifier.told
     assert [item.night.id for item in told] == [first.night.id, second.night.id]

@@ -131,8 +131,8 @@ def _insisted(world: Days, second: Night, draft: dict[str, Any]) -> None:
     basket = about(second.report, BASKET)["case"]["leader"]["fingerprint"]
     skips = [skip for skip in second.report["skips"] if skip["fingerprint"] == basket]
     why = {skip["kind"]: skip["reason"] for skip in skips}
-    assert "the very fix that failed" in why["comment"]
-    assert "this very fix was turned down" in why["pull"]
+    assert "the fix that already failed" in why["comment"]
+    assert "this fix was rejected" in why["pull"]
     (fate,) = world.lesson(BASKET).outcomes
     assert (fate.kind, fate.number, fate.answered) == ("closed unmerged", draft["number"], True)
     assert any("name it back instead" in word for word in fate.words)

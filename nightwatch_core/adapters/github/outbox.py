@@ -133,7 +133,7 @@ class GitHubOutbox:
         """No branch is made: the issue carries the patch as a comment."""
         number = pull.issue
         if number is None:
-            raise Refused("there is no issue to carry its patch")
+            raise Refused("there is no issue to attach the patch to")
         self._our_issue(number)
         if existing := self._find_comment(number, pull.key):
             return proposals.receipt_for(pull, "already there", number, existing.html_url)

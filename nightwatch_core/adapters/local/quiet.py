@@ -54,7 +54,7 @@ class LocalNotifier:
         return str(page.resolve())
 
     def probe(self) -> str:
-        return "nobody is told: the report is a page on this machine"
+        return "no notifications: the report is a page on this machine"
 
 
 # Batches in a dry run.

@@ -35,7 +35,7 @@ Query = Annotated[
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=RESULTS, description="The most results.")]
-Archived = Annotated[bool, Field(description="Search lessons that were archived, too.")]
+Archived = Annotated[bool, Field(description="Also search archived lessons.")]
 Name = Annotated[
     str,
     Field(

@@ -196,9 +196,7 @@ def _parent(shown: report.ReportView) -> Message:
     title += ENDS.get(shown.standing, "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
     texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
-    trouble = (
-        f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
-    )
+    trouble = f"*What is missing*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
     end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
     banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
     source = mrkdwn(shown.source, PARENT["source"])

@@ -381,7 +381,9 @@ class Transcripts:
         names = sorted({kept.fingerprint for _, kept in matches})
         if len(names) > 1:
             several = ", ".join(names[:5])
-            raise StopTheNight(f"{name[:80]!r} may be {several}: say more of the fingerprint")
+            raise StopTheNight(
+                f"{name[:80]!r} matches {several}: give more characters of the fingerprint"
+            )
         meant = [kept for file, kept in matches if night in ("", kept.night, file.parent.name)]
         if meant:
             return meant[0]

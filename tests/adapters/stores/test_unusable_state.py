@@ -66,5 +66,5 @@ def test_a_night_does_not_begin_on_a_disk_without_room(tmp_path):
 )
 def test_a_folder_of_nobody_is_no_traceback(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
-    with pytest.raises(StopTheNight, match=r"'~no-such-user.*' can name no folder"):
+    with pytest.raises(StopTheNight, match=r"'~no-such-user.*' is not a valid folder name"):
         settings()

@@ -8,7 +8,7 @@ from benchmarks.rules.cases import Bug
 
 from nightwatch_core.models.analysis import Analysis
 
-Verdict = Literal["true", "false", "none"]  # none: a restatement, or says that it is not known
+Verdict = Literal["true", "false", "none"]  # none: a restatement, or says it is not known
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z`$@]|[\w./@-]+:\d)")
 _WRITTEN = re.compile(r"\S+:\d+ (?:was last written by|came with) ")
 _UNKNOWN = re.compile(

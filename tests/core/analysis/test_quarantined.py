@@ -39,7 +39,7 @@ def test_what_repeats_an_order_is_kept_back_and_said():
     assert "repeats an instruction" in found.refused[0].reason
     assert {one.part for one in found.quarantined} == {"next step", "learning", "tag", "question"}
     (shown,) = (item for item in sections(FindingView(found), FULL) if item.kind == "kept back")
-    assert "a next step, which repeats an order from outside" in str(shown)
+    assert "a next step, which contains an instruction from outside" in str(shown)
 
 
 def test_the_message_may_be_quoted_and_looked_for():

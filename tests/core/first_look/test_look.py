@@ -131,7 +131,7 @@ def test_a_commit_that_nothing_names_says_why_it_is_read():
 def test_the_commit_that_was_chosen_is_looked_at():
     seen = look(files(group()), shop(), commit="v1")
     assert seen.errors[0].commit.sha == OLD.sha
-    with pytest.raises(GiveUp, match="no tag, branch or commit"):
+    with pytest.raises(GiveUp, match="not a tag, branch or commit"):
         look(files(group()), shop(), commit="v9")
 
 

@@ -47,7 +47,7 @@ def test_every_drop_has_its_reason():
     assert found.kept == (groups[0],)
     assert [(item.group, item.reason) for item in found.dropped] == [
         (groups[1], "ignored: contains 'wp-login' (ignore.yml line 4: bots)"),
-        (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
+        (groups[2], "limit of 1 error group a night reached (rank 2 of 2, score 0.35)"),
     ]
     assert [item.kind for item in found.dropped] == ["ignored", "limit"]
 
@@ -101,7 +101,7 @@ def test_new_cases_beyond_the_limit_are_dropped_with_their_groups():
     assert tonight.memory.known == (told,)
     assert tonight.selection.kept == (item, two, old)
     assert [(d.group, d.reason) for d in tonight.selection.dropped] == [
-        (three, "new case 2 of 2: 1 is analysed a night")
+        (three, "limit of 1 case a night reached (case 2 of 2)")
     ]
 
 

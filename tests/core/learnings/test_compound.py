@@ -137,7 +137,7 @@ def test_where_the_model_fails_a_tasks_notes_come_from_its_labels_once() -> None
     assert drawn.notes.decisions == (Decision(choice="FTS", rationale="rows are many."),)
     noted = task.model_copy(update={"notes": (drawn.notes,)})
     with pytest.raises(GiveUp, match="nothing new"):
-        draw_by_rule(noted, None, "as you asked", ON)
+        draw_by_rule(noted, None, "you chose --no-model", ON)
 
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:

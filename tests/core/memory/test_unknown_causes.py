@@ -115,7 +115,7 @@ def test_nobody_searches_it_draws_notes_from_it_or_offers_it():
     assert search_lessons("RateMissing", (KEPT,)) == ()
     assert as_task(KEPT).notes == ()
     with pytest.raises(GiveUp, match="nothing to draw notes from"):
-        draw_by_rule(as_task(KEPT), KEPT, "as you asked", date(2031, 3, 1))
+        draw_by_rule(as_task(KEPT), KEPT, "you chose --no-model", date(2031, 3, 1))
     noted = KEPT.model_copy(update={"notes": (Notes(gotchas=("The moon is full",)),)})
     assert offers((noted,), (), "") == ()
     assert [one.gotchas for one in as_task(noted).notes] == [("The moon is full",)]

@@ -23,11 +23,11 @@ def test_each_ci_is_named_with_how_to_withhold_its_secrets() -> None:
     }
     told = ci_of_branches(files, files.get, "main", pushed=True)
     assert told.startswith(
-        "Warning: ci.yml (push, pull_request), .gitlab-ci.yml, Jenkinsfile may run a draft once it "
-        "is pushed, with secrets, before it was read: "
+        "Warning: ci.yml (push, pull_request), .gitlab-ci.yml, Jenkinsfile may run a draft when it "
+        "is pushed, with access to secrets and before review: "
     )
     assert "branches-ignore: ['nightwatch/**']" in told
     assert "NIGHTWATCH_PUBLISH=patches" in told
-    assert "once somebody pushes it" in ci_of_branches(files, files.get, "main", pushed=False)
+    assert "when somebody pushes it" in ci_of_branches(files, files.get, "main", pushed=False)
     quiet = ci_of_branches(("app.py",), files.get, "main", pushed=True)
-    assert quiet == "no CI is seen that a branch of ours would start"
+    assert quiet == "no CI workflow runs on branches of NightWatch"

@@ -81,12 +81,17 @@ def report(**more):
     [
         ((PENDING, NONE, GREEN), "passed", "its checks passed", 60),
         ((PENDING,), "pending", "still running: the next night looks", 900),
-        ((NONE,), "none", "no checks appeared within 3 minutes: not passed", 180),
+        (
+            (NONE,),
+            "none",
+            "no CI checks appeared within 3 minutes: this does not count as passed",
+            180,
+        ),
         ((NONE, PENDING, GREEN), "passed", "passed", 60),
         ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
         (("GitHub is away", GREEN), "passed", "passed", 30),
         (("GitHub is away",), "unreadable", "GitHub is away", 900),
-        ((RED.model_copy(update={"before": True}),), "failed", "as they do on the base: unit", 0),
+        ((RED.model_copy(update={"before": True}),), "failed", "as on the base branch: unit", 0),
     ],
 )
 def test_how_checks_end_and_how_long_that_is_waited_for(runs, state, text, seconds):
@@ -111,7 +116,7 @@ def test_red_is_mended_once_on_the_same_branch_and_looked_at_again():
     }
     assert read_marker(update.body).key == update.key
     assert "`unit`, ``e2e `x` @team``" in update.body
-    assert world.end.text == "its checks passed; after one correction on its branch"
+    assert world.end.text == "its checks passed; after a second fix on its branch"
     assert result.gates == (("v1:a", MENDED),)
 
 
@@ -121,7 +126,7 @@ def test_still_red_after_one_correction_is_labelled_and_said():
     update, word = world.published
     assert isinstance(word, Comment)
     assert (word.on, word.number, word.label) == ("pull", 12, "ci-failed")
-    assert "After one correction on its branch." in word.body
+    assert "After a second fix on its branch." in word.body
     assert word.body.startswith("<!-- nightwatch:v1 ")
     assert world.asked == 1
     assert [one.kind for one in result.receipts] == ["update", "comment"]
@@ -131,12 +136,12 @@ def test_still_red_after_one_correction_is_labelled_and_said():
 @pytest.mark.parametrize(
     ("more", "made", "why"),
     [
-        ({}, MADE, "no other attempt: nothing can be run here"),
-        ({"why": "the model is away"}, MADE, "no other attempt: the model is away"),
-        ({"mended": not_run("trouble", "none better")}, MADE, "no other attempt passed: none"),
-        ({"mended": MENDED, "status": "refused"}, MADE, "another attempt was not pushed: no"),
-        ({"mended": MENDED}, MADE.model_copy(update={"sha": NEW}), "not where we left it"),
-        ({"mended": MENDED}, MADE.model_copy(update={"sha": ""}), "not where we left it"),
+        ({}, MADE, "no second fix: checks cannot be run here"),
+        ({"why": "the model is away"}, MADE, "no second fix: the model is away"),
+        ({"mended": not_run("trouble", "none better")}, MADE, "no second fix passed: none"),
+        ({"mended": MENDED, "status": "refused"}, MADE, "the second fix was not pushed: no"),
+        ({"mended": MENDED}, MADE.model_copy(update={"sha": NEW}), "somebody changed its branch"),
+        ({"mended": MENDED}, MADE.model_copy(update={"sha": ""}), "somebody changed its branch"),
     ],
 )
 def test_where_no_correction_can_be_had_that_is_said(more, made, why):

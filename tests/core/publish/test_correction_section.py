@@ -23,20 +23,20 @@ def body(outcome="failed", **more):
 def test_an_issue_carries_the_attempt_and_what_failed():
     diff = "-line.price\n+line.cost"
     text = body(because="test_tax is red", diff=diff, output="boom ```\n@dana")
-    assert "A second attempt did not pass: `test_tax` is red." in text
-    assert "<summary>The second attempt</summary>" in text
+    assert "The second fix failed: `test_tax` is red." in text
+    assert "<summary>The second fix</summary>" in text
     assert "-line.price\n+line.cost" in text
     assert "````\nboom ```" in text
 
 
 def test_a_draft_says_that_it_was_made_anew():
     text = body("passed", because="It asks @dana for `cost`.")
-    assert "The first fix did not pass: `test_total` is red; this is the second: It" in text
+    assert "The first fix failed: `test_total` is red. This is the second fix: It" in text
     assert "`@dana`" in text
 
 
 def test_why_there_is_none_is_said():
-    assert "No second attempt was made: why." in body("not tried", because="why")
+    assert "No second fix was made: why." in body("not tried", because="why")
 
 
 @pytest.mark.parametrize("outcome", ["passed", "failed"])

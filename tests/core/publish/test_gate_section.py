@@ -31,10 +31,10 @@ def test_a_fix_that_did_not_pass_is_no_draft_and_its_issue_tells_of_the_attempt(
     analysis = with_gate(RED)
     plan = pulls(analysis)
     assert not plan.proposals
-    assert "it was run and did not pass" in reasons(plan)[0]
+    assert "the fix failed its checks" in reasons(plan)[0]
     (issue,) = issues(analysis).proposals
-    assert "## The fix was tried, and did not pass" in issue.body
-    told, _, output = issue.body.partition("## The fix was tried")[2].partition("````")
+    assert "## The fix failed its checks" in issue.body
+    told, _, output = issue.body.partition("## The fix failed its checks")[2].partition("````")
     assert told.replace("`@team`", "").count("@team") == 0
     assert "\\<img src=x\\>" in told
     assert output.startswith("\nE @team")  # in a fence that is longer than any in it
@@ -49,10 +49,10 @@ def test_a_draft_says_what_was_run_and_what_came_of_it():
 
 def test_a_draft_says_why_nothing_was_run():
     (draft,) = pulls(with_gate(not_run("no sandbox", "install bubblewrap"))).proposals
-    assert "Nothing was run: install bubblewrap." in draft.body
+    assert "No checks were run: install bubblewrap." in draft.body
     assert "What was run" not in draft.body
     (bare,) = pulls(with_gate(None)).proposals
-    assert "Nothing was run." in bare.body
+    assert "No checks were run." in bare.body
 
 
 def test_why_nothing_reproduces_is_said_as_text():
@@ -70,29 +70,30 @@ def test_what_was_not_tried_because_enough_was_waits():
 def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
     crash, options = with_gate(PROVED), EVERY.model_copy(update={"delivery": "github"})
     (draft,) = pulls(crash, options=options).proposals
-    order = ("stranger's patch", "`AttributeError` in `page/1`**: 5 times", "the crash was repro",
+    order = ("unknown contributor", "`AttributeError` in `page/1`**: 5 times",
+             "the crash was repro",
              "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)",
              "Before the change", "KeyError: 'EUR'", "With the change", "## Risk",
-             "## If you reject it", "Close it unmerged")  # fmt: skip
+             "## If you reject it", "Close it without merging")  # fmt: skip
     places = [draft.body.index(words) for words in order]
     assert places == sorted(places)
-    assert "The first fix did not pass" in draft.body
-    assert "reasoned" not in draft.body
+    assert "The first fix failed" in draft.body
+    assert "no test reproduces" not in draft.body
     local = pulls(crash, options=EVERY.model_copy(update={"delivery": "local"})).proposals[0]
-    assert "Set `state: closed` in the first lines of this file" in local.body
+    assert "Set `state: closed` at the top of this file" in local.body
 
 
 def test_what_is_green_but_not_reproduced_says_so_where_risk_is_weighed():
     (draft,) = pulls(with_gate(UNPROVED)).proposals
     assert "Not reproduced (3 tries): it needs a feed." in draft.body
-    assert "that the crash is gone is reasoned only" in draft.body
+    assert "no test reproduces the crash" in draft.body
 
 
 def test_a_failed_fix_carries_both_attempts_and_what_they_printed():
     analysis = with_gate(FELL_THROUGH)
     (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
-    for said in ("Why no draft: it was run and did not pass", "A second attempt did not pass",
-                 "No reproduction was tried: there is no test framework", "Read: `shop/cart.py`",
+    for said in ("No draft pull request: the fix failed its checks", "The second fix failed",
+                 "Reproduction skipped: there is no test framework", "Read: `shop/cart.py`",
                  "AssertionError: 4 != 5", "AssertionError: 3 != 4"):  # fmt: skip
         assert said in issue.body
 
@@ -101,9 +102,9 @@ def test_no_fix_is_a_result_that_says_what_was_checked_and_what_would_settle_it(
     ruled = Hypothesis(statement="The feed is empty", standing="ruled out", because="it has rows")
     analysis = named(1, hypotheses=(ruled,), next_steps=("Log the line.",))
     (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
-    for said in ("## No fix, and why", "no draft: no fix is proposed.", "Read: `shop/cart.py`",
-                 "Ruled out: The feed is empty, because it has rows.",
-                 "## What would settle it\n\n- Log the line."):  # fmt: skip
+    for said in ("## Why there is no fix", "No draft pull request: no fix is proposed.",
+                 "Read: `shop/cart.py`", "Ruled out: The feed is empty, because it has rows.",
+                 "## Next steps\n\n- Log the line."):  # fmt: skip
         assert said in issue.body
     assert issue.body.count("it has rows") == 1
 
@@ -111,7 +112,7 @@ def test_no_fix_is_a_result_that_says_what_was_checked_and_what_would_settle_it(
 def test_a_policy_that_forbids_the_fix_is_told_in_the_issue():
     risky = named(1, fix=(FIX.model_copy(update={"new": "os.system(line.price)"}),))
     (issue,) = issues(risky, drafts=pulls(risky).skips).proposals
-    assert "## No draft, and why" in issue.body
+    assert "## Why there is no draft pull request" in issue.body
     assert "starts processes" in issue.body
 
 
@@ -120,4 +121,4 @@ def test_what_would_be_published_and_is_not_what_passed_is_no_draft():
     assert draft.fix == fix_digest(fix_of(1))
     for other in ({"fix": "f1:000000000000"}, {"edits": fix_of(2)}):
         plan = pulls(with_gate(GREEN.model_copy(update=other)))
-        assert reasons(plan) == ["what would be published is not what passed"]
+        assert reasons(plan) == ["the fix to publish is not the fix that passed its checks"]

@@ -266,9 +266,9 @@ def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", 1),
     ):  # fmt: skip
-        sureness = f"high in the cause, {sure} in what should happen instead"
+        sureness = f"high for the cause, {sure} for the fix"
         assert (f"Confidence: {sureness}." in body) == (sure == "medium")
-        assert f"## A question to the team\n\n- {worded}: empty editor or 400?" in body
+        assert f"## Question for the team\n\n- {worded}: empty editor or 400?" in body
     assert "question" not in issue(analysis(fix=(FIX,), fix_confidence=sure))
 
 
@@ -296,7 +296,7 @@ def test_a_record_that_does_not_fit_names_no_change_and_no_fix():
     named = {"suspect_commit": "f" * 40, "suspects": (suspect(),)}
     of = analysis(misfit="line 2 is blank there", fix=(FIX,), **named)
     body = issue(of)
-    assert "The record does not fit this commit: line 2 is blank there." in body
+    assert "The error record does not match this commit: line 2 is blank there." in body
     for word in ("Suspected", "Rename", "Proposed fix", "not found in the code"):
         assert word not in body
     assert "has-fix" not in labels(of)

@@ -27,7 +27,7 @@ def test_a_guard_is_told_as_a_mitigation_and_may_be_proposed_and_a_fix_is_none()
     guarded = mitigations_of(GUARDED)
     body = pull_body(FindingView(analysis(), mitigations=guarded), "k", "n", None)
     assert "**This is a mitigation, not the fix.**" in body
-    assert "`shop/price.py:2` puts a made-up value" in body
+    assert "`shop/price.py:2` replaces a missing value" in body
     assert not_wanted(guarded) is None
     assert mitigations_of(MENDED) == ()
 

@@ -53,10 +53,10 @@ def published(*pulls, own=(), options=OPTIONS, **more):
     [
         (pull(RENAMED), "taken", "already changes these lines"),  # the same result
         (pull(title="AttributeError in total"), "taken", "already changes these lines"),
-        (pull(ELSEWHERE, body="Mends the AttributeError of cart.py"), "taken", "says that it is"),
-        (pull(ELSEWHERE, body="Fixes #7"), "taken", "says that it is about this error"),
-        (pull(ELSEWHERE, body="https://github.com/shop/shop/issues/7"), "taken", "says that it"),
-        (pull(), "beside", "for something else"),
+        (pull(ELSEWHERE, body="Mends the AttributeError of cart.py"), "taken", "says it is"),
+        (pull(ELSEWHERE, body="Fixes #7"), "taken", "says it is about this error"),
+        (pull(ELSEWHERE, body="https://github.com/shop/shop/issues/7"), "taken", "says it is"),
+        (pull(), "beside", "for another purpose"),
         (pull(title="Not an XAttributeError, nor totals"), "beside", ""),
         (pull(body="acme/other#7, &#7; and #70"), "beside", ""),
         (pull(RENAMED, state="closed", words=("No.", "404 it is")), "turned down", ""),
@@ -112,13 +112,13 @@ def test_lines_that_somebody_else_changes_for_something_else_are_said_in_the_dra
     proposals, reasons = published(pull())
     draft = proposals[-1]
     assert isinstance(draft, DraftPull)
-    assert "changes the same lines for something else: whichever is merged second" in draft.body
+    assert "changes the same lines for another purpose: the second one to be merged" in draft.body
     assert reasons == []
 
 
 def test_what_was_turned_down_is_not_proposed_again_and_says_the_last_words():
     proposals, reasons = published(pull(RENAMED, state="closed", words=("no", "We want\n404.")))
-    assert reasons == ["the same change was turned down in #12 by alice: We want 404."]
+    assert reasons == ["the same change was rejected in #12 by alice: We want 404."]
     assert "Last comment: We want 404." in proposals[0].body
 
 

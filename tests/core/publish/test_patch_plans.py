@@ -42,7 +42,7 @@ def test_the_issue_carries_it_and_its_commit_is_known_again():
 
 def test_without_an_issue_there_is_none_but_in_files_and_dry_runs():
     assert [skip.reason for skip in plan(receipts=()).skips] == [
-        "no issue is there to carry its patch"
+        "there is no issue to attach the patch to"
     ]
     for options in ({"delivery": "local"}, {"dry_run": True}):
         assert plan(receipts=(), options=PATCHES.model_copy(update=options)).proposals
@@ -67,7 +67,7 @@ def test_it_is_made_once_whatever_drafts_are_by_now(state, reason):
 def test_another_fix_than_a_failed_one_gets_its_own_and_the_same_none():
     assert plan(own=(patch(),), failed_pulls=(7,)).proposals
     told = plan(own=(patch(),), failed_pulls=(7,), rejected=(fix_digest((FIX,)),))
-    assert "turned down" in told.skips[0].reason
+    assert "rejected" in told.skips[0].reason
 
 
 def test_another_error_with_its_cause_is_told_on_the_issue():

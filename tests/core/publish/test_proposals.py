@@ -76,7 +76,7 @@ UNWANTED = closed(EARLIER, state_reason="not_planned")
 @pytest.mark.parametrize(
     ("found", "own", "expected"),
     [
-        (LOW, (), "low confidence and no fix: only in the report"),
+        (LOW, (), "low confidence and no fix: listed in the report only"),
         (LOW | {"fix": (FIX,)}, (), "issue"),
         ({"ending": REUSED}, (), "issue"),
         ({}, (item(fingerprint="v1:b"), item("pull"), item(fingerprint="")), "issue"),
@@ -84,7 +84,7 @@ UNWANTED = closed(EARLIER, state_reason="not_planned")
         ({}, (item(state_reason="reopened"),), "comment"),
         ({}, (item(fingerprint="sig:a"),), "comment"),
         ({"of": case(others=(group("v1:b"),))}, (item(fingerprint="v1:b"),), "comment"),
-        ({"ending": REUSED}, (item(),), "known, nothing new since issue #7"),
+        ({"ending": REUSED}, (item(),), "nothing new since issue #7"),
         (LOW, (item(),), "nothing to add to issue #7"),
         ({}, (closed(EARLIER),), "reopen"),
         ({}, (closed(DAY),), "issue #7 is closed"),
@@ -113,7 +113,7 @@ def test_a_fix_that_failed_is_not_shown_again_in_a_comment():
     fresh = analysis(fix=(FIX,))
     known = fresh.model_copy(update={"rejected": (fix_digest((FIX,)),)})
     other = fresh.model_copy(update={"rejected": ("f1:another",)})
-    assert "the very fix that failed" in issues(known, own=(item(),)).skips[0].reason
+    assert "the fix that already failed" in issues(known, own=(item(),)).skips[0].reason
     assert issues(other, own=(item(),)).proposals[0].kind == "comment"
 
 
@@ -127,7 +127,7 @@ def test_the_limit_of_new_issues_counts_only_new_ones():
     options = NightOptions(max_issues=1)
     plan = issues(named(1), named(2), named(3), own=(item(fingerprint="v1:1"),), options=options)
     assert [proposal.kind for proposal in plan.proposals] == ["comment", "issue"]
-    assert reasons(plan) == ["limit of new issues a night: 1"]
+    assert reasons(plan) == ["at most 1 new issue a night"]
 
 
 def test_the_limit_of_open_issues_counts_what_is_open():
@@ -135,7 +135,7 @@ def test_the_limit_of_open_issues_counts_what_is_open():
     own = (*own, item(number=9, fingerprint="v1:y", state="closed"))
     plan = issues(*(named(n) for n in range(4)), own=own, options=NightOptions(max_issues=9))
     assert len(plan.proposals) == 2
-    assert all("limit of open issues: 10" in reason for reason in reasons(plan))
+    assert all("issues by NightWatch are open, at most 10" in reason for reason in reasons(plan))
 
 
 def test_limits_do_not_hold_back_news_of_open_issues():
@@ -147,7 +147,7 @@ def test_by_choice_nothing_is_published():
     options = NightOptions(publish="none", max_issues=0)
     plan = issues(named(1), named(2), own=(item(fingerprint="v1:2"),), options=options)
     assert plan.proposals == ()
-    assert reasons(plan) == ["nothing is published by choice (publish none)"] * 2
+    assert reasons(plan) == ["publishing is switched off (--publish none)"] * 2
     assert {skip.kind for skip in plan.skips} == {"issue", "comment"}
 
 
@@ -229,7 +229,7 @@ def test_without_a_fix_it_is_said_that_there_is_none_of_what_may_be_an_issue():
     assert plan.proposals == ()
     assert [(skip.cause, skip.reason) for skip in plan.skips] == [("no fix", "no fix is proposed")]
     asked = pulls(analysis(question="No price, or none yet?"))
-    assert reasons(asked)[0].endswith("what should happen instead is for the team to say")
+    assert reasons(asked)[0].endswith("the team must decide the expected behaviour")
 
 
 GEMFILE = {"Gemfile": "gem 'rails'\n", **FILES}
@@ -301,7 +301,7 @@ def test_a_draft_of_tonight_is_planned_again_under_its_key():
     options = NightOptions(max_pull_requests=1)
     plan = pulls(analysis(fix=(FIX,)), named(2, fix=fix_of(2)), own=own, options=options)
     assert [pull.key for pull in plan.proposals] == ["0123456789abcdef"]
-    assert reasons(plan) == ["limit of draft pull requests a night: 1"]
+    assert reasons(plan) == ["at most 1 draft pull request a night"]
 
 
 def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():
@@ -315,14 +315,16 @@ def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again(
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        ({"publish": "issues"}, "no pull requests by choice (publish issues)"),
-        ({"publish": "none"}, "nothing is published by choice (publish none)"),
+        ({"publish": "issues"}, "pull requests are switched off (--publish issues)"),
+        ({"publish": "none"}, "publishing is switched off (--publish none)"),
     ],
 )
 def test_publish_is_a_cap_and_is_named(choice, reason):
     fixed, options = analysis(fix=(FIX,)), NightOptions(**choice)
     assert reasons(pulls(fixed, options=options)) == [reason]
-    assert bool(issues(fixed, options=options).proposals) == reason.startswith("no pull")
+    assert bool(issues(fixed, options=options).proposals) == reason.startswith(
+        "pull requests are switched off"
+    )
 
 
 def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
@@ -331,5 +333,5 @@ def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
     plan = pulls(other, bad, good, options=NightOptions(max_pull_requests=1))
     assert [pull.fingerprint for pull in plan.proposals] == ["v1:2"]
     assert "0 times" in reasons(plan)[0]
-    assert "limit of draft pull requests" in reasons(plan)[1]
+    assert "at most 1 draft pull request" in reasons(plan)[1]
     assert [skip.fingerprint for skip in plan.skips] == ["v1:1", "v1:3"]

@@ -90,7 +90,7 @@ def test_the_commits_leave_exactly_what_passed():
 def test_what_did_not_pass_itself_is_no_draft():
     other = WHOLE.model_copy(update={"edits": EDITS[:4]})
     (skip,) = plan(other).skips
-    assert skip.reason == "what would be published is not what passed"
+    assert skip.reason == "the fix to publish is not the fix that passed its checks"
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_without_a_draft_the_issue_carries_what_the_steps_came_to():
     issues = plan_issues((with_gate(stopped),), (), NightOptions(), COMMIT, NIGHT)
     (issue,) = issues.proposals
     for text in (
-        "## Tried in steps",
+        "## Attempted in steps",
         "passed: Read prices with a comma",
-        "did not pass: Add prices up as numbers (red: `@team` `test_numbers`)",
+        "failed: Add prices up as numbers (red: `@team` `test_numbers`)",
         "not made: Print two digits",
-        "do not work without the rest",
+        "incomplete without the other steps",
         "replace(',', '.')",
         "1 of 3 steps passed",
     ):

@@ -97,7 +97,7 @@ def test_what_is_worth_most_comes_first_and_several_drafts_are_made_up_to_the_li
     often = often.model_copy(update={"case": case(group("v1:2", occurrences=4_000, users=90))})
     plan = pulls(seldom, often, proved, options=NightOptions(max_pull_requests=2))
     assert [draft.fingerprint for draft in plan.proposals] == ["v1:2", "v1:3"]
-    assert reasons(plan) == ["limit of draft pull requests a night: 2"]
+    assert reasons(plan) == ["at most 2 draft pull requests a night"]
 
 
 def test_running_the_first_never_puts_another_one_before_it():

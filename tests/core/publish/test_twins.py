@@ -74,7 +74,7 @@ def test_two_errors_with_the_same_hunk_get_one_issue_and_one_draft():
     assert skips == ()
     shared = next(one for one in outbox.published if one.also)
     assert shared.fingerprint == "v1:other", "the surer finding leads"
-    assert "The same cause is behind" in shared.body
+    assert "Other errors with the same cause" in shared.body
     assert "cart/show" in shared.body
     assert read_marker(shared.body).also == ("v1:one",)
     assert {one.fingerprint: one.names for one in receipts}["v1:other"] == {"v1:one", "v1:other"}
@@ -133,7 +133,7 @@ def test_a_shared_draft_that_was_turned_down_is_none_for_both():
     asked = MemoryOutbox(items=closed)
     _, skips = published(asked, *again, tonight=night(2))
     assert [item for item in asked.own_items() if item.kind == "pull"] == closed[1:]
-    assert sum("turned down" in one.reason for one in skips) == 2
+    assert sum("rejected" in one.reason for one in skips) == 2
 
 
 def test_what_is_known_against_one_counts_for_the_other():

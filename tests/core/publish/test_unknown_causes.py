@@ -54,7 +54,7 @@ def test_it_is_skipped_with_its_cause_whatever_there_is(own):
     plan = issues(unknown(), known(), own=own)
     assert [one.fingerprint for one in plan.proposals] == ["v1:2"]
     [skip] = plan.skips
-    assert (skip.cause, skip.reason) == ("unknown", "cause unknown: only in the report")
+    assert (skip.cause, skip.reason) == ("unknown", "cause unknown: listed in the report only")
 
 
 def test_a_draft_is_never_made_of_it():
@@ -82,7 +82,7 @@ def test_asked_for_it_is_an_issue_that_claims_nothing():
     assert issue.labels == ("nightwatch", "cause-unknown")
     for told in ("## Cause unknown", "Cause unknown: why `line` has no price.",
                  "`shop/cart.py:2`",
-                 "2      return sum(line.price for line in lines)", "## To look at next",
+                 "2      return sum(line.price for line in lines)", "## Next steps",
                  "Find out who adds a line", "Ann, 2026-11-02"):  # fmt: skip
         assert told in issue.body
     for claim in ("Root cause", "Confidence", "asks lines for a price", "The price is lost"):

@@ -20,10 +20,10 @@ def test_an_error_took_its_share_and_an_unknown_price_is_not_zero():
     used = Usage(calls=3, input_tokens=9_000, cost=0.5)
     night = Accounts(usage=used, errors=2)
     told = {fact.name: fact.text for fact in facts("accounts", night=night)}
-    assert told == {"Tokens": "9,000 read", "An error took": "4,500 new tokens, $0.25"}
+    assert told == {"Tokens": "9,000 input", "Average per error": "4,500 new tokens, $0.25"}
     unpriced = night.model_copy(update={"usage": used.model_copy(update={"cost": None})})
     told = {fact.name: fact.text for fact in facts("accounts", night=unpriced)}
-    assert told["An error took"] == "4,500 new tokens"
+    assert told["Average per error"] == "4,500 new tokens"
 
 
 def test_the_nights_sums_are_the_bills_to_the_token():

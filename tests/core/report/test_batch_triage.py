@@ -63,7 +63,7 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
         ("high, code bug: E3 in bookings/confirm (3)", "its analysis failed: see above"),
         ("high, code bug: E5 in bookings/confirm (5)", "ignored since"),
         ("medium, code bug: E2 in bookings/confirm (2)", "to be analysed on a later night"),
-        ("low, code bug: E1 in bookings/confirm (1)", "nothing further"),
+        ("low, code bug: E1 in bookings/confirm (1)", "no further analysis"),
     ]
     assert [entry.small for entry in entries[5:]] == [
         f"{text} (why)" for text in [*UNJUDGED.values()][1:]
@@ -74,7 +74,7 @@ def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:
     triage = BatchTriage(kept=(sighting(1, sight()),), judged=(sighting(2, sight()),))
     entries = shown_errors(complete(analyses=(), batch_triage=triage))
     assert [entry.small for entry in entries] == [
-        "nothing further (judged 2026-11-20)", "nothing further",
+        "no further analysis (triaged 2026-11-20)", "no further analysis",
     ]  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_every_rendering_has_the_table(render) -> None:  # type: ignore[no-untyp
 def test_slack_says_it_in_a_line() -> None:
     parent, *_ = messages(told(sighting(1, sight("critical", True)), sighting(2, "expired")))
     text = str(parent.blocks)
-    assert "1 error judged in a batch: 1 critical; 1 flagged for analysis" in text
+    assert "1 error triaged in a batch: 1 critical; 1 flagged for analysis" in text
     assert "A slip." not in text
 
 
@@ -119,7 +119,7 @@ def test_a_night_that_submits_says_how_to_go_on() -> None:
         "Dry run: a batch of 3 errors": triage.model_copy(
             update={"submitted": (sent.model_copy(update={"id": ""}),)}
         ),
-        "3 errors wait for answers": BatchTriage(awaited=3),
+        "3 errors wait for results": BatchTriage(awaited=3),
         "No batch was submitted": BatchTriage(),
     }
     for text, each in said.items():
@@ -131,6 +131,6 @@ def test_a_batch_that_brought_nothing_degrades_the_night_and_costs_are_added() -
     silent = BatchTriage(judged=(sighting(1, "errored"),), usage=Usage(calls=1, cost=0.25))
     report = add_batch_triage(complete(usage=Usage(cost=1.0)), silent)
     assert report.status == "degraded"
-    assert "none of 1 error was judged" in report.degraded[-1]
+    assert "none of 1 error was triaged" in report.degraded[-1]
     assert report.usage.cost == 1.25
     assert not report.batch_triage.judged, "thousands of errors are not handed from step to step"

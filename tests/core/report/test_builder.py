@@ -64,7 +64,7 @@ REJECT = RejectedRecord(place="e.jsonl:1", reason="no class")
     [
         ({}, (), ()),
         ({"groups": (group(),), "partial": ("b: down",)}, ("b: down",), ()),
-        ({"left_out": ("60 lines",)}, (), ("left out of what was read: 60 lines",)),
+        ({"left_out": ("60 lines",)}, (), ("not read: 60 lines",)),
         ({"rejects": (REJECT,) * 3}, ("3 of 3 records could not be read",), ()),
         ({"groups": (group(occurrences=10),), "rejects": (REJECT,)}, (), ()),
         (
@@ -123,7 +123,7 @@ def test_acts_and_their_unknown_ends():
     report = add_publications(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
     report = add_publications(OPENED, PublishResult(receipts=(done, unknown)))
-    assert report.degraded == ("1 publication with an unknown end",)
+    assert report.degraded == ("1 publication with an unknown result",)
 
 
 def test_lessons_that_could_not_be_written_degrade_and_are_counted():
@@ -164,4 +164,6 @@ def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
         return add_publications(OPENED, PublishResult(receipts=(one,)))
 
     assert with_receipt(barred=False).status == "complete"
-    assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)
+    assert with_receipt(barred=True).degraded == (
+        "1 publication refused because of missing permissions: no",
+    )

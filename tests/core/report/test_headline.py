@@ -68,13 +68,11 @@ def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
     triage = BatchTriage(judged=(judged,), submitted=(sent,))
     report = night(errors=5, known=5).model_copy(update={"batch_triage": triage})
     assert headline(report).endswith(
-        "nothing new to analyse · 1 judged at first sight in a batch · 7 submitted in a batch"
+        "nothing new to analyse · 1 triaged in a batch · 7 submitted in a batch"
     )
     failed = empty(status="failed", batch_triage=BatchTriage(judged=(judged,)))
     assert headline(failed) == NOTHING_CAME
-    assert headline(empty(batch_triage=failed.batch_triage)).startswith(
-        "1 error judged at first sight"
-    )
+    assert headline(empty(batch_triage=failed.batch_triage)).startswith("1 error triaged")
 
 
 def test_a_healthy_night_is_counted_by_what_it_knew() -> None:

@@ -31,7 +31,8 @@ def _night(*calls: ServiceCalls, **changes: object):
 def test_a_healthy_night_is_one_line():
     assert view(_night()).section("health").blocks == (
         Paragraphs(
-            text="All well: New Relic (10 requests), GitHub (11 requests), Claude (12 requests), "
+            text="All services answered: New Relic (10 requests), GitHub (11 requests), "
+            "Claude (12 requests), "
             "Slack (13 requests), knowledge (12 lessons), Prefect's store."
         ),
     )
@@ -68,16 +69,16 @@ def test_a_service_that_is_away_says_since_when():
     assert entry.small == "4 requests, 3 without an answer, 1 refused"
     assert entry.more == (f"last worked on {NOW - timedelta(days=2):%Y-%m-%d}",)
     assert isinstance(rest, Paragraphs)
-    assert "Not asked: Claude." in rest.text
+    assert "Not used: Claude." in rest.text
 
 
 @pytest.mark.parametrize(
     ("calls", "head"),
     [
-        ({"unanswered": 2, "waits": 2}, "Claude answered in the end"),
+        ({"unanswered": 2, "waits": 2}, "Claude answered after retries"),
         ({"unanswered": 2, "is_last_well": False}, "Claude stopped answering"),
-        ({"refused": 1, "is_last_well": False}, "Claude refused something"),
-        ({"refused": 9, "is_last_well": False}, "Claude refused everything"),
+        ({"refused": 1, "is_last_well": False}, "Claude refused some requests"),
+        ({"refused": 9, "is_last_well": False}, "Claude refused all requests"),
         ({"unanswered": 8, "refused": 1, "is_last_well": False}, "Claude did not answer"),
     ],
 )
@@ -108,7 +109,7 @@ def test_what_cannot_be_kept_or_read_is_away():
         ({}, ()),
         (
             {"calls": (WELL[1].model_copy(update={"expires": NOW + timedelta(days=5)}),)},
-            ("the sign-in to GitHub ends on 2026-11-25: make a new one",),
+            ("the credentials for GitHub expire on 2026-11-25: renew them",),
         ),
         ({"calls": (WELL[1].model_copy(update={"expires": NOW + timedelta(days=60)}),)}, ()),
         (
@@ -135,7 +136,7 @@ def test_old_prices_and_gaps_are_due():
     told = health(report, HealthFacts(calls=WELL, lessons=1, state=ROOM))
     assert told.due == (
         "3 h before the window were never read",
-        "prices are 6 months old (2026-05-01): costs are reckoned with them",
+        "prices are 6 months old (2026-05-01): costs may be wrong",
     )
     block = view(report.model_copy(update={"health": told})).section("health").blocks[0]
     assert isinstance(block, Entries)

@@ -96,8 +96,8 @@ def test_suggestions_keep_their_numbers_and_the_evening_reads_three() -> None:
 def test_a_rule_without_end_tripwire_or_history_says_so() -> None:
     night = complete(learned=many_suggestions(1))
     (line,) = shown(night, "suggestions").items
-    assert "never expires, whatever the rate" in line.more
-    assert line.small == "not back-tested: there is no earlier night to test it on"
+    assert "never expires, at any rate" in line.more
+    assert line.small == "not back-tested: there are no earlier nights"
     (rule,) = night.learned.suggestions
     field = LearningResult(suggestions=(rule.model_copy(update={"field": "error_class"}),))
     (line,) = shown(complete(learned=field), "suggestions").items
@@ -178,7 +178,7 @@ def test_a_confidence_says_what_it_is_worth_here() -> None:
     record = TrackRecord(stated_confidence="high", right=7.5, decided=9)
     lowered = analysis(confidence="medium", stated_confidence="high", track_record=record)
     (finding,) = view(empty(analyses=(lowered,))).findings
-    assert finding.proved == "proved right here 7.5 of 9 times when said high, lowered from high"
+    assert finding.proved == "high findings proved right here 7.5 of 9 times, lowered from high"
 
 
 def test_watch_days_do_not_make_a_line_of_their_own_once_decided() -> None:

@@ -49,7 +49,7 @@ def test_only_what_is_published_is_counted_also_when_a_night_is_taken_up_again(s
 
 def test_headline_of_a_failed_night_never_counts() -> None:
     assert headline(empty(status="failed", errors=7)) == (
-        "The night failed after 7 error groups had been read."
+        "The night failed after reading 7 error groups."
     )
     assert view(failed()).standing == "failed"
 
@@ -173,7 +173,7 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
     night = view(empty(errors=1, analyses=(bare,)))
     assert night.findings[0].title == "KeyError"
     assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
-    assert night.headline == "1 error group analysed: 1 with an unsure cause"
+    assert night.headline == "1 error group analysed: 1 with a low-confidence cause"
 
 
 def commits_told(report: RunReport) -> list[str]:
@@ -199,7 +199,7 @@ def test_every_commit_that_was_read_is_named() -> None:
 
 def test_only_what_a_limit_holds_back_waits() -> None:
     told = {"fingerprint": "v1:0000000000000001", "title": "T", "reason": "limit of patience"}
-    for cause, text in (("limit", "issue waits"), ("choice", "no issue"), ("", "no issue")):
+    for cause, text in (("limit", "issue postponed"), ("choice", "no issue"), ("", "no issue")):
         night = complete(receipts=(), skips=(Skip(**told, kind="issue", cause=cause),))
         assert view(night).rows[0].done == text
 

@@ -121,13 +121,13 @@ def test_an_empty_board_says_when_there_will_be_something() -> None:
         board = scoreboard(nothing)
         assert board.found.share is None
         assert len(sentences(board)) == 1
-        assert sentences(board)[0].startswith("Nothing of what was published is decided yet.")
+        assert sentences(board)[0].startswith("No outcomes yet.")
         reliability(board)
 
 
 def test_the_sentence_that_everybody_wants() -> None:
     said = sentences(scoreboard(record("mmmmmmmcc")))[0]
-    assert said == "Said high 9 times, merged 7, wrong 2."
+    assert said == "Confidence high: 9 times, merged 7, wrong 2."
 
 
 # What a stated confidence is worth here, and what follows from that.
@@ -199,7 +199,7 @@ def test_drafts_stand_on_the_board_also_before_anything_else_is_decided() -> Non
     )
     assert passed in sentences(decided)
     fresh = with_drafts(scoreboard([]), drafts("o", "p"))
-    assert [text[:24] for text in sentences(fresh)[1:]] == ["Nothing of what was publ"]
+    assert [text[:24] for text in sentences(fresh)[1:]] == ["No outcomes yet. The sco"]
     shown = view(complete(learned=LearningResult(scoreboard=fresh))).section("scoreboard")
     assert "1 of 1 draft passed" in shown.model_dump_json()
     unknown = LearningResult(scoreboard=with_drafts(scoreboard([]), drafts("o", ".")))
