@@ -52,9 +52,10 @@ def mrkdwn(text: str, limit: int = 300) -> str:
     """Return one line of prose, escaped; code, paths, names and addresses become code."""
     content = ""
     for part, is_code in pieces(line(text, 4 * limit)):
-        words = [part] if is_code else re.split(r"(\s+)", part.replace("`", TICK))
-        for word in words:  # an address becomes code: Slack is to link nothing there
-            content += _span(word) if is_code or "://" in word else _HALVES.sub(" ", word)
+        plain_part = part.replace("`", TICK)
+        for word in [plain_part] if is_code else re.split(r"(\s+)", plain_part):
+            # An address becomes code, so that Slack does not link it.
+            content += f"`{word}`" if is_code or "://" in word else _HALVES.sub(" ", word)
     cut = _cut(content.replace("``", "` `"), limit, _ENTITIES, at_word=True)
     if cut.count("`") % 2:  # the last code span was cut
         return cut[: cut.rindex("`")].rstrip() + MORE
@@ -94,10 +95,6 @@ def link(label: str, address: str) -> str:
     if is_web(address):
         return f"<{address.translate(_ESCAPE)}|{name}>"
     return f"{name} ({code(address)})" if address else name
-
-
-def _span(text: str) -> str:
-    return f"`{text.replace('`', TICK)}`"
 
 
 def _cut(text: str, limit: int, entities: dict[str, str], *, at_word: bool = False) -> str:
