@@ -148,7 +148,7 @@ def _drifted(
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None
-    text = f"{_branch(now)} has another {', '.join(other[:3])} than the code that failed."
+    text = f"{', '.join(other[:3])} on {_branch(now)} differs from the code that failed."
     return BaseBranchStatus(kind="drifted", detail=text)
 
 

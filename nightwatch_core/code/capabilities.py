@@ -66,7 +66,7 @@ def new_capability(change: FileChange, before: str) -> str:
         return ""
     old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))
     if len(new) > _LONGEST:
-        return f"the change to {change.path} is too long to tell what it adds"
+        return f"the change to {change.path} is too long to check what it adds"
     changed = _Changed(change.path, before, old, new)
     why = _calls(changed) or _addresses(changed) or _keys(changed)
     return f"the change to {change.path} adds {why}" if why else ""
@@ -109,7 +109,7 @@ def _addresses(changed: _Changed) -> str:
     hosts = (host for host in _hosts(changed.new) if host not in held)
     unknown = (h for h in hosts if not (changed.is_test and RULES.example_hosts.match(h)))
     host = next(unknown, "")
-    return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
+    return f"a new address ({shortened(host, 100)})" if host else ""
 
 
 def _hosts(text: str) -> list[str]:

@@ -112,7 +112,7 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ),
     *((rule.reason, rule.match) for rule in PATHS.files if rule.reason != "is binary"),
     ("is in a protected folder", _in_protected_folder),
-    ("lies where things are run or deployed from", _operates),
+    ("is in a folder for CI or deployment", _operates),
     *((rule.reason, rule.match) for rule in PATHS.files if rule.reason == "is binary"),
 )
 
@@ -173,7 +173,7 @@ def hidden_in(change: FileChange, before: str) -> str:
     if not new:
         return ""
     which = ", ".join(f"U+{ord(c):04X}" for c in sorted(new)[:5])
-    return f"the change to {change.path} adds characters that nobody sees: {which}"
+    return f"the change to {change.path} adds invisible characters: {which}"
 
 
 def _hidden(text: str) -> set[str]:

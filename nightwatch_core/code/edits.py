@@ -90,20 +90,20 @@ def _occupied(
     if edit.action != "create":
         return ""
     if before[edit.path] is None and edit.path in paths:
-        return "there is such a file already, and it is not text"
+        return "the file already exists and is not text"
     gone = {path for path, text in texts.items() if text is None and before[path] is not None}
     existing = [*(path for path in paths if path not in gone), *(p for p, t in texts.items() if t)]
     if any(path.startswith(f"{edit.path}/") for path in existing):
-        return "there is a folder of that name"
+        return "a folder has this name"
     above = next((path for path in existing if edit.path.startswith(f"{path}/")), "")
     return f"{above} is a file, not a folder" if above else ""
 
 
 def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
     if edit.action == "create":
-        return (edit.new, "") if before is None else (None, "there is such a file already")
+        return (edit.new, "") if before is None else (None, "the file already exists")
     if before is None:
-        return None, "there is no such file"
+        return None, "the file does not exist"
     if edit.action == "delete":
         return None, ""
     if not edit.old:
@@ -111,7 +111,7 @@ def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
     old, new = _as_lines_end_here(edit, before)
     times = before.count(old)
     if times != 1:
-        return None, f"the old text stands there {times} times, not once"
+        return None, f"the old text occurs {times} times instead of once"
     return before.replace(old, new, 1), ""
 
 
@@ -242,7 +242,7 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     rejected = (edit.path for edit, why in reasons if why)
     missing = [p for p in rejected if not TEST.search(p) and not p.lower().endswith(_PROSE)]
     if missing:
-        whole = f"it makes no sense without the refused edit of {ascii(missing[0][:200])[1:-1]}"
+        whole = f"it depends on the refused edit of {ascii(missing[0][:200])[1:-1]}"
     else:
         whole = too_large(changes, code.read_file)
     reasons = [(edit, why or whole) for edit, why in reasons]
@@ -268,7 +268,7 @@ def _plain(edit: Edit, code: CodeReader) -> Edit:
 
 def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
     if not inside(edit.path):
-        return "it names no file of the repository"
+        return "its path is not in the repository"
     if why := refusal(edit.path, paths):
         return _it(edit.path, why)
     is_unread = grounds.read is not None and edit.path in paths and edit.path not in grounds.read
@@ -285,15 +285,15 @@ def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
         fits = folder in ("", top) or any(path.startswith(f"{top}/") for path in paths)
     else:
         fits = any(_folder(path) == folder for path in grounds.read)
-    return "" if fits else "it is new, and lies beside no file that was read"
+    return "" if fits else "it is a new file in a folder of which no file was read"
 
 
 def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
     if edit.action != "delete" or grounds.read is None:
         return ""
     if edit.path in grounds.failing:
-        return "the error was raised in it: to delete it mends nothing"
-    return "" if edit.path in grounds.reasoning else "the analysis does not say why it should go"
+        return "the error was raised in it: deleting it fixes nothing"
+    return "" if edit.path in grounds.reasoning else "the analysis gives no reason to delete it"
 
 
 def _ordered(edit: Edit, grounds: Grounds) -> str:
@@ -331,7 +331,7 @@ def refused(
     """
     for edit in edits:
         if holds_mask(f"{edit.old}\n{edit.new}"):
-            return f"its change of {edit.path} repeats a mask: nobody was shown the value"
+            return f"the edit of {edit.path} contains a redaction mask instead of a value"
     if why := applied.refusal or edit_policy.refused(applied.changes, read, paths):
         return why
     for change in applied.changes:

@@ -50,10 +50,10 @@ def commit_that_fits(
     with suppress(GiveUp):
         logged = history(path)
     touching = (
-        (entry.sha, entry.at, f"the record's source stands in {path} as of {entry.sha[:10]}")
+        (entry.sha, entry.at, f"the source lines in the record match {path} at {entry.sha[:10]}")
         for entry in logged
     )
-    stands = "the record's source stands like this in release"
+    stands = "the source lines in the record match release"
     released = (
         (release.sha, release.at, f"{stands} {release.version[:60]}")
         for release in releases
@@ -120,7 +120,7 @@ def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:
     release, seen, missed = sighting.release.strip(), sighting.seen, ""
     commit = _by_release(release, sighting, host)
     if commit is None and release:
-        missed = f"; release {_shown(release)} is no tag or commit here"
+        missed = f"; release {_shown(release)} is not a tag or commit here"
     ran = [item for item in sighting.deployed if seen and item.at <= seen]
     if commit is None and ran:
         last = max(ran, key=lambda item: item.at)
@@ -128,10 +128,12 @@ def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:
         found = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
         if found:
             commit = _named(
-                found, f"{name}, deployed on {day:%Y-%m-%d %H:%M} UTC, ran when it was last seen"
+                found,
+                f"{name}, deployed on {day:%Y-%m-%d %H:%M} UTC, was live when the "
+                "error was last seen",
             )
         else:
-            missed += f"; {name}, which was deployed then, is no tag or commit here"
+            missed += f"; {name}, deployed at that time, is not a tag or commit here"
     if commit is None:
         commit = host.commit_at(seen) if seen else host.head()
         why = "when it was last seen" if seen else "neither a release nor a time is known"
@@ -143,7 +145,7 @@ def _by_release(release: str, sighting: Sighting, host: CodeHost) -> Commit | No
     own = sighting.commit.strip()
     if own and own != release and (commit := host.commit_of(own)):
         name = f"release {_shown(release)}, " if release else ""
-        why = f"{name}commit {commit.sha[:10]} by its record"
+        why = f"{name}commit {commit.sha[:10]} from the error record"
         return commit.model_copy(update={"because": why})
     sha, named = sha_of(release, sighting.deployed), host.commit_of(release) if release else None
     if sha and not (named and named.sha.startswith(sha)) and (commit := host.commit_of(sha)):

@@ -47,7 +47,7 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
     except (GiveUp, TryLater):  # the answer is paid: what is there of it is kept
         return NamedChange(commit=name)
     if shown is None:
-        why = f"{name}, which the answer names, is no commit of the history that was read"
+        why = f"{name}, named in the answer, is not a commit in the history that was read"
         return NamedChange(because=(why,))
     change = as_change(shown.commit, *(file.path for file in shown.files))
     if shown.commit.subject.startswith("Merge "):
@@ -69,7 +69,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     is_itself = sha.startswith("#") or brought.sha.startswith(sha)
     because = f"contains {sha[:10]}, named by the analysis"
     if is_itself:
-        because = "the analysis names it as what brought the fault"
+        because = "the analysis names it as the cause"
     suspect = Suspect(pull=brought, score=1.0, because=(because,))
     return analysis.model_copy(update={"suspects": (suspect,)})
 
@@ -111,12 +111,12 @@ class Ground(NamedTuple):
 
 def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
     """Walk what the change did, the strongest proof first, each with its weight."""
-    yield from _wrote(change, ground, 0.95, "failing", "the line that fails")
+    yield from _wrote(change, ground, 0.95, "failing", "the failing line")
     for rename in ground.changes.renames:
         if rename.commit and is_of(change, rename.commit.sha):
             yield 0.9, f"renames `{rename.old}` to `{rename.new}` in {rename.path}"
             break
-    yield from _wrote(change, ground, 0.7, "used", "which is used there")
+    yield from _wrote(change, ground, 0.7, "used", "used on the failing line")
     for library in ground.changes.dependencies:
         plain = library.name.lower().replace("-", "_").lstrip("@")
         is_used = len(plain) > 2 and f"/{plain}/" in ground.libraries
@@ -124,7 +124,7 @@ def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
             old, new = library.old or "none", library.new or "none"
             yield 0.6, f"changes {library.name} from {old} to {new}"
             break
-    yield from _wrote(change, ground, 0.5, "caller", "which led there")
+    yield from _wrote(change, ground, 0.5, "caller", "a caller of the failing line")
 
 
 def suspects(

@@ -114,14 +114,18 @@ SCORE: tuple[tuple[float, str, Callable[[Analysis], bool]], ...] = (
         lambda a: bool(a.evidence) and all(item.verified for item in a.evidence),
     ),
     (0.15, "the evidence reaches the top frame's file", _reaches_top_frame),
-    (0.10, "the cause names a place", lambda a: bool(re.search(r"\w\.\w+:\d+", a.root_cause))),
+    (
+        0.10,
+        "the cause names a code location",
+        lambda a: bool(re.search(r"\w\.\w+:\d+", a.root_cause)),
+    ),
     (
         0.10,
         "the files quoted from were read",
         lambda a: bool(_quoted(a)) and _quoted(a) <= set(a.read),
     ),
     (0.15, "a fix is proposed and applies", lambda a: a.has_fix),
-    (0.10, "no explanation is open, or the confidence allows for it", _says_what_is_open),
+    (0.10, "the confidence fits the open explanations", _says_what_is_open),
     (0.05, "a suspect change is named", lambda a: bool(a.suspect_commit)),
 )
 
@@ -182,7 +186,7 @@ def _quotes_what_it_names(analysis: Analysis) -> bool:
 LOW: tuple[tuple[Callable[[Analysis], bool], str], ...] = (
     (lambda a: not has_verified_evidence(a), "no quoted line was found in the code"),
     (lambda a: bool(a.misfit), "{misfit}"),
-    (lambda a: not _quotes_what_it_names(a), "no quoted line holds anything that the cause names"),
+    (lambda a: not _quotes_what_it_names(a), "no quoted line contains a name from the cause"),
     (
         lambda a: any(not edit.is_slip for edit in a.refused) and not a.has_fix,
         "its fix was refused",

@@ -323,7 +323,11 @@ def not_run(kind: NotRun, text: str) -> GateResult:
 # Words for running what nobody has read: what is run, within which bounds, and how it ended.
 
 Ended = Literal[
-    "exited", "took too long", "printed too much", "took too much memory", "took too much room"
+    "exited",
+    "took too long",
+    "printed too much output",
+    "used too much memory",
+    "used too much disk space",
 ]
 NOT_LAID_OUT = 119  # exit code where the tree did not fit into the bounded work folder
 

@@ -256,9 +256,9 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
         return f"{raised.error_class} is raised {why}"
     for item, other in zip(seen[1:], crash.places[1:], strict=False):
         if why := _other_place(item, other, exact=False):
-            return f"{raised.error_class} comes there another way: it is called {why}"
+            return f"{raised.error_class} is raised through another caller: it is called {why}"
     if len(seen) < crash.least:
-        return f"the test has to come through {_label(crash.places[crash.least - 1])}"
+        return f"the test must go through {_label(crash.places[crash.least - 1])}"
     return other_message(raised.message, crash.message)
 
 

@@ -93,7 +93,7 @@ class Environment:
         self.seconds_left -= run.seconds
         self.seconds += run.seconds
         if run.code == NOT_LAID_OUT:
-            raise GiveUp("its tree does not fit into the sandbox's work folder")
+            raise GiveUp("the source tree is too large for the sandbox")
         return run
 
 
@@ -110,7 +110,7 @@ def test_file(text: str, files: Collection[str]) -> str:
     """Return the file of tests that is named; raises `GiveUp` where no file of `files` is it."""
     path = inside(text.strip()) or ""
     if path not in files or path.startswith("-"):
-        raise GiveUp("no such file of tests is in the project: name one as find_files lists it")
+        raise GiveUp("this test file is not in the project: use a path from find_files")
     return path
 
 
@@ -167,7 +167,7 @@ def _compared(
     base = environment.base(words, runner.form, environment.seconds_left / 3)
     if not base.tells:
         late = base.run.ended == "took too long"
-        why = "no test is green on the base, or it cannot be told which"
+        why = "no test passes on the base, or the results cannot be read"
         why = f"took more than {base.run.seconds:.0f} s" if late else why
         return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
     flaky = frozenset[str]()
@@ -202,7 +202,7 @@ def _judged(
     output = again.run.output[-kits.OUTPUT_CHARACTERS :]
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
-        return Compared(worse=f"it does not come to its end with the fix: {ended}", output=output)
+        return Compared(worse=f"the run does not finish with the fix: {ended}", output=output)
     if _fewer(base, again):
         worse = f"{again.ran} tests are run with the fix, {base.ran} without it"
         return Compared(worse=worse, output=output)
@@ -213,7 +213,7 @@ def _judged(
         flaky, steady = flaky | (steady & later), steady - later
     if not steady:
         return Compared(flaky=flaky)
-    worse = f"red with the fix, green without it: {', '.join(sorted(steady)[: kits.NAMES])}"
+    worse = f"fails with the fix, passes without it: {', '.join(sorted(steady)[: kits.NAMES])}"
     return Compared(worse=worse, output=output, flaky=flaky)
 
 

@@ -49,7 +49,7 @@ def inspected(environment: Environment, inspection: kits.Inspection) -> Check | 
     base = environment.base(words, "", CHECK_SECONDS).run
     new = complaints - _complaints(base)
     if base.ended != "exited" or not new:
-        text = f"{shown}: nothing that the base does not have"
+        text = f"{shown}: no new problems"
         return Check(name=inspection.name, outcome="passed", text=text, seconds=fixed.seconds)
     first = one_line(next(iter(new)))[: kits.EXPLAINED_CHARACTERS]
     return Check(
@@ -179,7 +179,7 @@ class TryOut:
                 break
             last = self._run(runner.some((expected,)))
         if last is None:
-            raise GiveUp("no runner is known that runs one test of this project alone")
+            raise GiveUp("no test runner is known that can run a single test of this project")
         return last
 
     def run_snippet(self, code: str) -> Run:

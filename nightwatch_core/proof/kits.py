@@ -366,7 +366,7 @@ def describe_project(tree: CodeReader, sandbox: Sandbox, options: NightOptions) 
     ]
     most = max(groups, key=len)
     if not most:
-        return "no source file of a language that is known"
+        return "no source file in a supported language"
     first = min(most, key=lambda item: (item.count("/"), item))
     kit = kit_for((first,), paths, tree.read_file, options)
     if isinstance(kit, str):
@@ -378,11 +378,11 @@ def describe_project(tree: CodeReader, sandbox: Sandbox, options: NightOptions) 
 
 def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
     if kit.preparation is None:
-        return "which needs nothing else"
+        return "no dependencies needed"
     if options.prepare:
-        return "its dependencies prepared as NIGHTWATCH_PREPARE says"
+        return "dependencies installed by NIGHTWATCH_PREPARE"
     if options.prepare_network:
-        return "its dependencies fetched where they are not here"
+        return "missing dependencies are downloaded"
     try:
         return f"its dependencies {sandbox.prepare(tree.commit, kit.preparation).how}"
     except GiveUp as trouble:

@@ -27,8 +27,8 @@ _OUTPUT, _DIFF, _CAUSE = 4_000, 12_000, 4_000  # characters
 _NONE = proposals.Reproduction(outcome="not tried")
 _OFF = proposals.Reproduction(outcome="not tried", because="switched off (NIGHTWATCH_REPRODUCE)")
 _UNPAID = (
-    "the remaining budget does not pay for one call: "
-    "NIGHTWATCH_TOTAL_TOKEN_BUDGET and NIGHTWATCH_COST_PER_NIGHT are for the night"
+    "the remaining budget is too small for one "
+    "call: raise NIGHTWATCH_TOTAL_TOKEN_BUDGET or NIGHTWATCH_COST_PER_NIGHT"
 )
 
 
@@ -215,7 +215,7 @@ def _second_attempt(
     attempt = asking.propose_edits(briefing, question)
     refused = asking.refusal(attempt.edits, fix, briefing, attempt.read) if attempt.edits else ""
     if refused:
-        return attempt._replace(edits=(), because=f"the edits may not be run: {refused}")
+        return attempt._replace(edits=(), because=f"the edits are not allowed: {refused}")
     return attempt
 
 

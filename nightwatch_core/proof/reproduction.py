@@ -74,7 +74,7 @@ class Shown(NamedTuple):
     @property
     def not_production(self) -> str:
         """Say why it does not show production's error; empty where it does."""
-        green = "" if self.is_red else "the crash is raised, but the test is green all the same"
+        green = "" if self.is_red else "the crash is raised, but the test passes"
         return green if self.crash else self.unlike
 
     @property
@@ -137,7 +137,7 @@ class Harness:
     ) -> tuple[Raised | None, str]:
         """Return the exception that is production's, else why the nearest one is not."""
         expected = simple_class(self.crash.error_class)
-        other = "nothing is raised in the application"
+        other = "the application raises nothing"
 
         def distance(item: Raised) -> tuple[bool, int]:
             return simple_class(item.error_class) != expected, -entered(item, test)
@@ -146,7 +146,7 @@ class Harness:
             why = unlike(item, self.crash, exact, test) or self._handled(item, exact, test, reading)
             if not why:
                 return item, ""
-            if other.startswith("nothing"):
+            if other.startswith("the application raises"):
                 other = why
         return None, other
 
@@ -161,14 +161,14 @@ class Harness:
             top = next(item for item in raised.frames if item.in_app)
             place = f"{top.repo_path.rpartition('/')[2]}:{top.line}"
             is_out = exact or reading.is_green or place in reading.run.output
-        return "" if is_out else f"{raised.error_class} is raised, and handled where it is raised"
+        return "" if is_out else f"{raised.error_class} is raised and handled in the same place"
 
 
 def harness_for(briefing: ProofBriefing) -> Harness | str:
     """Give the harness of a fix; a sentence where nothing can be reproduced."""
     crash = crash_of(briefing.analysis.case)
     if crash is None:
-        return "no frame of the application is known that raised it"
+        return "no stack frame of the application is known"
     failing = briefing.failing
     if failing.read_file(crash.places[0].path) is None:
         return f"{crash.places[0].path} is not in the commit that failed"
@@ -181,7 +181,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         return kit
     recorder = RECORDERS.get(kit.language)
     if recorder is None or kit.verify:
-        return "a single test cannot be run: how, is known of the project's own runners alone"
+        return "a single test cannot be run with NIGHTWATCH_VERIFY or in this language"
     seconds = briefing.options.gate_seconds  # as much as the gate gives
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
     environment = _environment(briefing, kit, failing, concerned, seconds)
@@ -240,7 +240,7 @@ def refused(candidate: Candidate, paths: Collection[str]) -> str:
     if tampering := _TAMPERS.search(text):
         return f"a test may not use {tampering[0]}"
     if holds_mask(text):
-        return "the test repeats a mask: nobody was shown the value"
+        return "the test contains a redaction mask instead of a value"
     change = FileChange(path=candidate.path, text=text)
     return hidden_in(change, "") or refusal(candidate.path, paths)
 
@@ -259,10 +259,10 @@ def placed(example: str, paths: Collection[str]) -> str:
 Fate = Literal["green", "crash", "red", "flaky"]
 _OUTCOMES: dict[Fate, Outcome] = {"green": "passed", "crash": "failed"}
 _WORDS: dict[Fate, str] = {
-    "green": "raises production's error without the fix, and is green with it",
+    "green": "raises production's error without the fix and passes with it",
     "crash": "the crash is still there: {error} in {place}",
-    "flaky": "is red and green with the fix",
-    "red": "is red with the fix, but does not show that the crash is still there",
+    "flaky": "is flaky with the fix",
+    "red": "fails with the fix, but not with the crash",
 }
 
 

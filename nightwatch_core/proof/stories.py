@@ -30,7 +30,7 @@ MOST_STEPS, TURNS = 5, 5  # of a plan; of the model, its answer included
 TITLE, TASK = 72, 2_000  # characters of a step
 _CAUSE, _DIFF, _TEXT, _NOTE = 4_000, 12_000, 600, 300  # characters
 _TESTS = 6  # test files that are named
-_UNPAID = "the rest of NIGHTWATCH_STORY_COST, or of the night's budget, does not pay for a call"
+_UNPAID = "the rest of NIGHTWATCH_STORY_COST, or of the night's budget, is too small for a call"
 _REPRODUCED = " After the last one a test that raises production's error today has to be green."
 _AGAIN = """\
 This plan cannot be taken as it is: {why}. Mend it, or answer `steps: []`, with the whole JSON \
@@ -55,7 +55,7 @@ def made_in_steps(
 def _reason(analysis: Analysis, result: GateResult) -> str:
     """Return the reason to make a fix in steps; empty for none."""
     if result.outcome == "failed":
-        return f"in one piece it did not pass: {result.text}"
+        return f"as one commit it failed: {result.text}"
     files = {edit.path for edit in analysis.fix}
     sources = [path for path in files if not TEST.search(path)]
     if len(sources) > 1:
@@ -155,7 +155,7 @@ class _Making:
             return (), f"the plan could not be used: {reason}"
         if len(steps) < 2:
             because = shortened(one_line(asked.answer.root_cause), _TEXT)
-            return (), f"one piece is better: {because}"
+            return (), f"one commit is better: {because}"
         return steps, ""
 
     def _make(self, plan: tuple[PlannedStep, ...], index: int) -> str:

@@ -113,7 +113,7 @@ CORRECTION = "Correct the fix\n\nThe checks of the first fix failed."
 
 
 def steps_told(message: str) -> int:
-    """Of how many steps the message's commit is one; 0 where it is none of ours."""
+    """Of how many steps the message's commit is one; 0 where it was not made by NightWatch."""
     found = _STEP.search(message[:_HEAD])
     return int(found[1]) if found else 0
 

@@ -46,7 +46,7 @@ UNPROVED = GateResult(
     reproduction=Reproduction(outcome="not reproduced", because="it needs a feed", tries=3),
 )  # fmt: skip
 FELL_THROUGH = GateResult(
-    outcome="failed", text="red with the fix, green without it: test_import", correction=FELL,
+    outcome="failed", text="fails with the fix, passes without it: test_import", correction=FELL,
     checks=(
         Check(name="tests", outcome="failed", text="unittest: the whole suite: red: test_import",
               output="E   AssertionError: 4 != 5", seconds=6.0),

@@ -178,7 +178,10 @@ def proved(**changes: object) -> RunReport:
     )
     whys: tuple[tuple[str, SkipCause], ...] = (
         ("at most 1 draft pull request a night", "limit"),
-        ("the fix failed its checks: red with the fix, green without it: test_import", "refused"),
+        (
+            "the fix failed its checks: fails with the fix, passes without it: test_import",
+            "refused",
+        ),
         ("no fix is proposed: the team must decide the expected behaviour", "no fix"),
     )
     skips = tuple(

@@ -107,7 +107,7 @@ def test_a_fix_with_a_slip_is_mended_in_the_same_night():
     [night] = days(worlds(groups=(CART,), model=model), 1)
     assert (night.analyses[0].fix, night.analyses[0].refused) == ((FIX,), ())
     assert len(model.shown) == 2
-    assert "the old text stands there 0 times" in model.shown[1].turns[-1].text
+    assert "the old text occurs 0 times" in model.shown[1].turns[-1].text
     assert [receipt.kind for receipt in night.receipts] == ["issue", "pull"]
 
 
@@ -124,7 +124,7 @@ def test_a_fix_that_stays_broken_is_asked_for_alone_the_next_night():
     assert [receipt.kind for receipt in first.receipts] == ["issue"]
     [found] = second.analyses
     assert (found.fix, found.usage.calls, found.root_cause) == ((FIX,), 1, lesson.root_cause)
-    assert found.news.startswith("its fix is owed: shop/cart.py: the old text stands there 0 times")
+    assert found.news.startswith("its fix is owed: shop/cart.py: the old text occurs 0 times")
     assert "pull" in [receipt.kind for receipt in second.receipts]
     assert found.usage.new_tokens < first.analyses[0].usage.new_tokens
     assert (lesson.fix_owed, lesson.unsettled_nights, lesson.has_fix) == ("", 0, True)

@@ -39,9 +39,7 @@ def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path) -> None:
         _what_the_report_says(world, night)
         _what_left(world, night)
         (checks,) = night.report["ci"]
-        assert (
-            "the state of its checks is unknown: what ran on it may not be read" in checks["text"]
-        )
+        assert "the state of its checks is unknown: check runs cannot be read" in checks["text"]
 
 
 def _what_left(world: World, night: Night) -> None:

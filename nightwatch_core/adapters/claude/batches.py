@@ -284,15 +284,12 @@ def _identified(batch: Mapping[str, Any]) -> Mapping[str, Any]:
 _STOPS: Mapping[str, tuple[ResultKind, str]] = {  # ways to end without an answer
     "refused": ("refused", "the model refused"),
     "context exceeded": ("errored", "the question does not fit the model"),
-    "paused": ("unreadable", "the model paused, and nothing goes on in a batch"),
-    "tools": ("unreadable", "the model asked for tools, and a batch has none"),
+    "paused": ("unreadable", "the model paused, which a batch does not support"),
+    "tools": ("unreadable", "the model asked for tools, which a batch does not support"),
 }
 _UNBILLED: Mapping[str, tuple[ResultKind, str]] = {
-    "expired": ("expired", "the service did not come to it within its 24 hours; it costs nothing"),
-    "canceled": (
-        "canceled",
-        "the batch was canceled before the service came to it; it costs nothing",
-    ),
+    "expired": ("expired", "it was not processed within 24 hours; no cost"),
+    "canceled": ("canceled", "the batch was canceled before it was processed; no cost"),
 }
 
 

@@ -52,7 +52,7 @@ def client_maker(
     `silence` is how many seconds the other end may say nothing.
     """
     if not _HEADER.fullmatch(api_key.get_secret_value()):
-        raise StopTheNight("ANTHROPIC_API_KEY is empty or holds what no key does: copy it anew")
+        raise StopTheNight("ANTHROPIC_API_KEY is empty or has invalid characters: copy it again")
 
     def made() -> anthropic.AsyncAnthropic:
         key = api_key.get_secret_value()
@@ -122,8 +122,8 @@ def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError
         return StopTheNight(f"Claude: {words}: {_UNPAID.text}")
     if 300 <= problem.status_code < 400:
         return TryLater(
-            "Claude's address sends elsewhere: try again later; where that stays, correct "
-            "ANTHROPIC_BASE_URL"
+            "Claude's address redirects: try again later; if it persists, "
+            "correct ANTHROPIC_BASE_URL"
         )
     kind = _kind(problem)
     if kind == "request_too_large" or _says(problem, kind, "prompt is too long"):

@@ -77,7 +77,9 @@ class Calls:
     def features(self, end: float) -> Features:
         """Return the model's features, looked up once."""
         if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
-            raise TryLater("Claude did not say in time what the model can do: try again later")
+            raise TryLater(
+                "Claude did not return the model's capabilities in time: try again later"
+            )
         try:
             if self._features is None:
                 soon = min(end, time.monotonic() + ASKING)

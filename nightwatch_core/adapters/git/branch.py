@@ -109,7 +109,7 @@ def expected_steps(
     ended = {path: state_at(now, path) or nothing for step in steps for path in step.expected}
     new = {p: s for p, s in ended.items() if s != (state_at(before, p) or nothing)}
     if new != whole:
-        raise Refused("its commits do not add up to what was proposed")
+        raise Refused("its commits do not match the proposed change")
     return tuple(steps)
 
 
@@ -148,7 +148,7 @@ def _wanted(
     node = before.get(change.path)
     node = None if node and node.mode == objects.FOLDER else node
     if node is None and change.text is None:
-        raise Refused(f"{shown} is not there to be deleted")
+        raise Refused(f"{shown} does not exist and cannot be deleted")
     if node is None:
         _check_room(change.path, before)
     elif node.mode not in (objects.FILE, objects.EXECUTABLE):
@@ -172,13 +172,13 @@ def _check_room(path: str, before: Base) -> None:
     taken = {*before, *objects.parent_folders(before)}
     folded = {name.casefold() for name in taken}
     if path.casefold() in folded:
-        raise Refused(f"{path[:200]!a} is taken already")
+        raise Refused(f"{path[:200]!a} already exists")
     for folder in objects.parent_folders([path]):
         node = before.get(folder)
         if node and node.mode != objects.FOLDER:
             raise Refused(f"{folder[:200]!a} is a {node.kind}, no folder")
         if folder not in taken and folder.casefold() in folded:
-            raise Refused(f"{folder[:200]!a} is there in another spelling")
+            raise Refused(f"{folder[:200]!a} exists in another spelling")
 
 
 def _bytes(shown: str, text: str) -> bytes:
@@ -209,7 +209,10 @@ def _is_in_git_folder(path: str) -> bool:
 
 UNSAFE: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("is empty or too long", lambda path: not 0 < len(path) <= command.PATH_CHARACTERS),
-    ("holds unseen characters", lambda path: any(unicodedata.category(c) in _UNSEEN for c in path)),
+    (
+        "contains invisible characters",
+        lambda path: any(unicodedata.category(c) in _UNSEEN for c in path),
+    ),
     ("is absolute", lambda path: path.startswith(("/", "~")) or path[1:2] == ":"),
     ("holds a backslash or colon", lambda path: any(c in path for c in _SEPARATORS)),
     ("leaves the repository", lambda path: any(not part.strip(" .") for part in path.split("/"))),
@@ -388,7 +391,7 @@ def _mail(git: command.Git, commit: str, scrub: Callable[[str], str]) -> str:
         text = patch(git, commit, context).decode("utf-8", "surrogateescape")
         if scrub(text) == text:
             return _sturdy(f"{text}{_SIGNATURE}")
-    raise Refused("its lines, or those beside them, hold what is masked: no patch can show them")
+    raise Refused("its lines, or lines next to them, are redacted: a patch cannot show them")
 
 
 def mailed_changes(

@@ -194,7 +194,9 @@ class Branches:
             is_done = commit.parents == (update.head,)
             if is_done and self._trees.differences(root, commit.tree) == expected:
                 return Made(tip, is_new=False)
-            raise Refused(f"somebody has pushed to {update.branch} since: it is left alone")
+            raise Refused(
+                f"somebody pushed to {update.branch} since: NightWatch leaves it unchanged"
+            )
         new, _ = self._commit_step(step, update.head, root)
 
         def move() -> str:

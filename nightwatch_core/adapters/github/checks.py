@@ -61,8 +61,8 @@ def log_of_job(repository: Repository, job: int) -> str:
 Verdict = Literal["passed", "failed", ""]  # empty: not known, or not yet
 _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
-_MAY_NOT = "what ran on it may not be read: give the token Actions (an App: Checks), for reading"
-_NO_STATUSES = "commit statuses may not be read: give the token Commit statuses, for reading"
+_MAY_NOT = "check runs cannot be read: grant the token read access to Actions (an App: Checks)"
+_NO_STATUSES = "commit statuses cannot be read: grant the token read access to Commit statuses"
 _LISTS: Mapping[str, Callable[[str], tuple[str, dict[str, str]]]] = {
     "check_runs": lambda sha: (f"commits/{sha}/check-runs", {"filter": "latest"}),
     "workflow_runs": lambda sha: ("actions/runs", {"head_sha": sha}),

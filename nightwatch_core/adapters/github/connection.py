@@ -40,9 +40,7 @@ ADVICE = text_table("nightwatch_core.adapters.github", "advice.toml")
 EXPIRES = "github-authentication-token-expiration"  # a header
 _SECONDARY = re.compile(r"secondary rate|abuse detection", re.IGNORECASE)
 _OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
-_LATER = (
-    "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
-)
+_LATER = "the next night tries again; see https://www.githubstatus.com"
 _CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
@@ -106,7 +104,7 @@ def unclear(method: str, message: str) -> TryLater:
     if method in SAFE:
         return Unavailable(message)
     return AnswerLost(
-        f"{message}. It may have been done all the same: the next night looks before it repeats it"
+        f"{message}. It may have been done anyway: the next night checks before it tries again"
     )
 
 
@@ -296,7 +294,7 @@ def _asked(ask: Callable[[], T]) -> T:
     except githubkit_errors.GitHubException as error:
         raise _translated(error) from None
     except ValueError as error:  # refused by githubkit's own check of what we send
-        raise Rejected(f"GitHub would not understand this: {type(error).__name__}") from None
+        raise Rejected(f"GitHub cannot accept this request: {type(error).__name__}") from None
 
 
 def _no_json(name: str) -> str:
@@ -312,7 +310,7 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
     is_query = request.url.path.endswith("/graphql")
     if is_query and _CHANGES.search(json.loads(request.content)["query"]):
-        raise GiveUp("a query to GitHub would change something: that is never asked")
+        raise GiveUp("only read queries are sent to GitHub")
     if server.read_only and request.method not in SAFE and not is_query:
         raise GiveUp("this sign-in to GitHub is for reading only")
     request.headers["X-GitHub-Api-Version"] = server.api_version or API_VERSION

@@ -174,7 +174,7 @@ class GitHubOutbox:
         try:
             self._write("POST", f"issues/{number}/labels", labels=labels)
         except NightWatchError as error:  # also a token that is refused by now
-            return f"made, but without its labels: {error}"
+            return f"created without labels: {error}"
         return ""
 
     def _write(self, method: str, below: str, **body: Any) -> None:
@@ -246,7 +246,7 @@ class GitHubOutbox:
         if issue is None:
             raise Refused(f"there is no issue {number}")
         if not read_marker(issue.body) or issue.number != number or not self._ours.is_ours(issue):
-            raise Refused(f"issue {number} is none of ours")
+            raise Refused(f"issue {number} was not made by NightWatch")
         if issue.locked:
             raise Refused(f"issue {number} is locked")
         return issue
@@ -263,7 +263,10 @@ class GitHubOutbox:
         pulls = [row for row in rows if row.branch == pull.branch]
         made = [row for row in pulls if _has_key(row.body, pull.key) and self._ours.is_ours(row)]
         if pulls and not made:
-            raise Refused(f"branch {pull.branch} has pull request {pulls[0].number}, none of ours")
+            raise Refused(
+                f"branch {pull.branch} has pull request {pulls[0].number}, which "
+                "NightWatch did not make"
+            )
         return next(iter(made), None)
 
 

@@ -84,8 +84,8 @@ def why_unsure(others: Iterable[Authored]) -> str:
     row = next(iter(others))
     by = f"@{row.author}" if row.author else "an account that is gone"
     return (
-        f"{row.html_url} carries our marker, but {by} made it, and this state folder does not know "
-        "of anything published there: so as not to publish twice, nothing is. If that account "
-        "published for you before, name it in NIGHTWATCH_FORMER_ACCOUNTS; if it did not, take the "
-        "label nightwatch from what it made"
+        f"{row.html_url} carries our marker but was made by {by}, and this state folder "
+        "has no record of it. Nothing is published, to avoid duplicates. If NightWatch "
+        "used that account before, add it to NIGHTWATCH_FORMER_ACCOUNTS; if not, remove "
+        "the label nightwatch from its items"
     )

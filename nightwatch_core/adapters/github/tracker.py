@@ -95,7 +95,7 @@ class GitHubTracker:
         open_now = sum(item.state == "open" for item in items)
         finding = f"{self._repository.full_name}: {len(items)} own items, {open_now} open"
         if others:
-            finding += f"; {len(others)} that somebody else made carry our marker: left alone"
+            finding += f"; {len(others)} items by others carry our marker and are ignored"
         ref = f"git/ref/heads/{quote(self._repository.describe().default_branch, safe='/')}"
         head = self._repository.read(RefRow, ref)
         if lacking := self._checks.results(head.sha).lacking:

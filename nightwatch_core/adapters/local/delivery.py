@@ -323,7 +323,7 @@ class LocalDelivery:
             case proposals.Reopen():
                 return self._reopen(proposal)
             case proposals.PullUpdate():
-                raise Refused("nothing runs on the branches of this machine")
+                raise Refused("no CI runs on local branches")
 
     def _open_issue(self, issue: proposals.OpenIssue) -> proposals.Receipt:
         number = self._files.take_number()
@@ -334,7 +334,7 @@ class LocalDelivery:
     def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
         """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
         if self._checkout is None:
-            raise Refused("a draft on this machine needs a checkout: name one with --repo")
+            raise Refused("a local draft needs a checkout: set --repo")
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
         path = self._place(name("pull", number, pull.title))

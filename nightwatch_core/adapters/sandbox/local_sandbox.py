@@ -60,7 +60,7 @@ def open_place(state: Path, user: int) -> Path:
         place.mkdir(mode=folder_mode, parents=True, exist_ok=True)
         about = place.lstat()
         if place.is_symlink() or about.st_uid != os.geteuid() or about.st_mode & 0o022:
-            raise GiveUp(f"nothing is run in a sandbox: {place} is not ours alone, move it away")
+            raise GiveUp(f"the sandbox is disabled: other users can write to {place}, remove it")
         place.chmod(folder_mode)
         for name in ("trees", "prepared", "etc"):
             (place / name).mkdir(mode=folder_mode, exist_ok=True)
@@ -183,8 +183,8 @@ def may_enter(folder: Path, user: int) -> bool:
 # Dependencies of projects: beside the checkout, kept from before, or fetched once.
 
 NOT_HERE = (
-    "its dependencies are not on this machine: install them beside the checkout, name their "
-    "folder with NIGHTWATCH_LIBRARIES, or let them be fetched with NIGHTWATCH_PREPARE_NETWORK=true"
+    "its dependencies are not on this machine: install them in the checkout, set "
+    "NIGHTWATCH_LIBRARIES to their folder, or set NIGHTWATCH_PREPARE_NETWORK=true to download them"
 )
 _SHELVES = {"python": "python", "javascript": "node_modules", "ruby": "bundle"}  # below /env
 _BESIDE = "beside:"
@@ -249,7 +249,7 @@ class LocalSandbox:
 
     def confinement(self) -> str:
         """Say what confines programs here; raises `GiveUp` where nothing does."""
-        return f"programs are confined by {self._confinement.name}"
+        return f"programs run isolated by {self._confinement.name}"
 
     def prepare(self, commit: Commit, preparation: proposals.Preparation) -> proposals.Prepared:
         """Have dependencies at hand; raises `GiveUp`, with what to set, where that cannot be."""

@@ -96,9 +96,9 @@ def _watch(
             if now - looked >= POLL_SECONDS:
                 looked = now
                 if _resident(process.pid) > 2 * bounds.memory_mb * _MB:
-                    return "took too much memory", kept
+                    return "used too much memory", kept
                 if enough and enough():
-                    return "took too much room", kept
+                    return "used too much disk space", kept
             if not is_open:
                 seconds = min(deadline - now, POLL_SECONDS)
                 with suppress(subprocess.TimeoutExpired):
@@ -116,7 +116,7 @@ def _watch(
             if len(kept) > 2 * most:
                 del kept[:-most]
             if seen > FLOOD * most:
-                return "printed too much", kept
+                return "printed too much output", kept
     return "took too long", kept
 
 

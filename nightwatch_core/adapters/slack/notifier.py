@@ -136,7 +136,7 @@ def _error(status: int, answer: Answer) -> NightWatchError:
     if status >= 500 or code in AMBIGUOUS or (status == 200 and not answer):
         return MayHaveArrived(f"Slack answered {code or f'HTTP {status}'}")
     if code in TEMPORARY:
-        return TryLater(f"Slack is unwell: {code}")
+        return TryLater(f"Slack has a problem: {code}")
     if not code:
         return GiveUp(
             f"SLACK_API_URL answered HTTP {status}, and not like Slack: check the address and the "
@@ -350,8 +350,8 @@ def _ts(answer: Answer) -> str:
 def _unknown(part: str, reason: str) -> str:
     what = f"the Slack message {part[:60]!r}" if part else "a Slack message"
     return (
-        f"unknown whether {what} was posted, so it was not posted again: look into the channel. "
-        f"To let NightWatch look itself: {reason}"
+        f"unknown whether {what} was posted, so it was not posted again: check the "
+        f"channel. To let NightWatch check: {reason}"
     )
 
 

@@ -487,9 +487,9 @@ class IgnoreFile:
 
     def _edited(self, before: str, rule: knowledge.IgnoreRule) -> str:
         if why := unreadable(before):
-            raise self._refused(f"it cannot be read ({why}): mend it first", rule)
+            raise self._refused(f"it cannot be read ({why}): fix it first", rule)
         if "\r" in before:
-            raise self._refused("it has line ends of Windows", rule)
+            raise self._refused("it has Windows line endings", rule)
         try:
             return with_items(before, "ignore", [_fields(rule)])
         except GiveUp as error:
@@ -508,7 +508,7 @@ class IgnoreFile:
 
     def _refused(self, why: str, rule: knowledge.IgnoreRule) -> StopTheNight:
         return StopTheNight(
-            f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
+            f"{self.path} was not changed: {why}. To add the rule by hand:\n\n"
             f"{rows_of([_fields(rule)])}"
         )
 

@@ -63,7 +63,7 @@ def check_state_folder(state: Path, needed: int = 0) -> None:
     if reason:
         shown = f"the state folder {str(state)[:300]} cannot be used ({reason[:500]})"
         raise StopTheNight(
-            f"{ascii(shown)[1:-1]}: mend that, or name another folder with NIGHTWATCH_STATE"
+            f"{ascii(shown)[1:-1]}: fix that, or set NIGHTWATCH_STATE to another folder"
         )
 
 
@@ -167,7 +167,7 @@ def _make(path: Path) -> None:
 
 # Batches: one file each, `batches/<digest>.json`. A broken one is named and left as it is.
 
-_ADVICE = "it stays as it is. Mend it, or move it away"
+_ADVICE = "NightWatch leaves it unchanged. Fix it, or move it away"
 
 
 class BatchFiles:

@@ -288,8 +288,8 @@ class ServiceMeter:
             now, lost = self._now(), self._lost.get(service, 0.0)
             if lost >= LOST and now - self._asked[service] < SELDOM:
                 raise TryLater(
-                    f"{service} gave no answer for {lost:,.0f} s and is asked once a minute now: "
-                    "the next night tries again"
+                    f"{service} did not answer for {lost:,.0f} s; now one request a "
+                    "minute is sent. The next night tries again"
                 )
             self._asked[service] = now
             return now
@@ -332,8 +332,8 @@ class ServiceMeter:
             before = self._before(service)
             if before.waited + seconds > PATIENCE:
                 raise TryLater(
-                    f"{service} was waited for {before.waited:,.0f} s tonight and asks for "
-                    f"{seconds:,.0f} s more: the next night tries again"
+                    f"{service} asks to wait {seconds:,.0f} s more, after "
+                    f"{before.waited:,.0f} s this night: the next night tries again"
                 )
             self._set(before, waits=before.waits + 1, waited=before.waited + max(seconds, 0.0))
 
@@ -496,7 +496,7 @@ def json_of(content: bytes) -> Any:
 def too_large(bounds: Bounds) -> NightWatchError:
     """Return the exception for an answer over the limit."""
     what = f"{bounds.service}'s answer has more than {bounds.bytes:,} bytes"
-    return bounds.too_large(f"{what}: no honest one has; check the address and the proxy")
+    return bounds.too_large(f"{what}: check the address and the proxy")
 
 
 def _how_packed(headers: Any, bounds: Bounds) -> str:

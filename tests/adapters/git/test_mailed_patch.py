@@ -90,7 +90,7 @@ def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused():
     beside = carried({"a.py": before}, {"a.py": before.replace("c\n", "C\n")})
     assert "hunter2" not in beside
     assert "\n-c\n+C\n" in beside
-    with pytest.raises(Refused, match="what is masked"):
+    with pytest.raises(Refused, match="are redacted"):
         carried({"a.py": before}, {"a.py": before.replace("a\n", "A\n")})
 
 

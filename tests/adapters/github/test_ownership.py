@@ -60,7 +60,7 @@ def test_somebody_elses_issue_is_neither_spoken_on_nor_reopened(server, tmp_path
     before = len(server.writes())
     receipt = ours.publish(proposal)
 
-    assert (receipt.status, receipt.reason) == ("refused", "issue 2 is none of ours")
+    assert (receipt.status, receipt.reason) == ("refused", "issue 2 was not made by NightWatch")
     assert (len(server.writes()), server.items[2]["state"]) == (before, "closed")
 
 
@@ -79,7 +79,7 @@ def test_a_pull_request_that_somebody_opened_from_our_branch_is_not_adopted(serv
     sides = {"head": draft.branch, "head_sha": "0" * 40, "base": "main", "base_sha": "0" * 40}
     server.add_item("Mine", draft.body, labels=["nightwatch"], by="eve", **sides)
 
-    assert "none of ours" in ours.publish(draft).reason
+    assert "which NightWatch did not make" in ours.publish(draft).reason
     assert len(server.pulls()) == 1
 
 
@@ -111,7 +111,7 @@ def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(server, tmp_pa
 def test_with_the_state_lost_and_another_account_nothing_is_published_twice(server, tmp_path):
     Installation(server, tmp_path / "lost").publish(issue())
     server.account = "newcomer"
-    with pytest.raises(GiveUp, match=r"@the-token made it.*NIGHTWATCH_FORMER_ACCOUNTS"):
+    with pytest.raises(GiveUp, match=r"made by @the-token.*NIGHTWATCH_FORMER_ACCOUNTS"):
         Installation(server, tmp_path / "new").own()
     with pytest.raises(GiveUp, match=r"issues/1 carries our marker"):
         Installation(server, tmp_path / "new").tracker().probe()

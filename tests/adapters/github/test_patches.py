@@ -102,7 +102,10 @@ def test_a_base_that_is_gone_leaves_it_open(carried):
 def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server):
     out, draft = outbox_of(client(server)), patch_of(server)
     assert "no issue 1" in out.publish(draft).reason
-    assert "no issue to carry" in out.publish(draft.model_copy(update={"issue": None})).reason
+    assert (
+        "no issue to attach the patch to"
+        in out.publish(draft.model_copy(update={"issue": None})).reason
+    )
     out.publish(issue())
     move_base(server, {"app/total.rb": "def total\n  1\nend\n"})
     assert "base moved" in out.publish(draft).reason

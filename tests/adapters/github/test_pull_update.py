@@ -76,7 +76,7 @@ def test_a_branch_that_somebody_else_has_pushed_to_is_left_alone(server, drafted
     theirs = push(server, drafted.sha)
     receipt = outbox(server).publish(update(drafted))
     assert receipt.status == "refused"
-    assert "somebody has pushed to nightwatch/0123456789ab since" in receipt.reason
+    assert "somebody pushed to nightwatch/0123456789ab since" in receipt.reason
     assert tip(server) == theirs
     assert not server.comments
 

@@ -147,10 +147,10 @@ def test_a_name_that_is_no_repository_stops_the_night(server):
 
 def test_probe_counts(server):
     outbox(server).publish(issue())
-    why = "what ran on it may not be read: give the token Actions (an App: Checks), for reading"
+    why = "check runs cannot be read: grant the token read access to Actions (an App: Checks)"
     known = "acme/shop: 1 own items, 1 open"
     assert tracker(server).probe() == f"{known}; whether drafts pass is not known: {why}"
     server.permissions |= {"actions": "read"}
-    assert "give the token Commit statuses, for reading" in tracker(server).probe()
+    assert "grant the token read access to Commit statuses" in tracker(server).probe()
     server.permissions |= {"statuses": "read"}
     assert tracker(server).probe() == known

@@ -211,7 +211,7 @@ def test_refused_blocks_become_text(team, code, caplog):
 
 def test_a_text_that_is_refused_too_is_a_failed_delivery(team):
     team.slack.fail(POST, "invalid_blocks", times=2)
-    with pytest.raises(GiveUp, match="neither the blocks nor the plain text"):
+    with pytest.raises(GiveUp, match="rejects the blocks and the plain text"):
         team.tell(empty())
 
 

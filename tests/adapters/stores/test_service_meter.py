@@ -52,7 +52,7 @@ def test_a_night_waits_for_a_service_only_so_long():
     meter = ServiceMeter()
     for _ in range(15):
         meter.wait("X", 60)
-    with pytest.raises(TryLater, match="X was waited for 900 s tonight and asks for 60 s more"):
+    with pytest.raises(TryLater, match="X asks to wait 60 s more, after 900 s this night"):
         meter.wait("X", 60)
     meter.wait("Y", 60)
     assert meter.calls()["X"].waited == 900
@@ -79,7 +79,9 @@ def test_who_gives_no_answer_for_long_is_asked_once_a_minute():
     for _ in range(30):
         with pytest.raises(TryLater, match="silent"):
             silent.asked()
-    with pytest.raises(TryLater, match="X gave no answer for 900 s and is asked once a minute now"):
+    with pytest.raises(
+        TryLater, match="X did not answer for 900 s; now one request a minute is sent"
+    ):
         silent.asked()
     assert silent.meter.calls()["X"].requests == 30, "the last was not sent"
     silent.now += 60

@@ -115,7 +115,7 @@ def test_a_beginning_that_is_not_enough(store):
     opened(store, TWO)
     assert store.find("v1:aaaa4").fingerprint == TWO
     assert store.find("aaaa4").fingerprint == TWO
-    with pytest.raises(StopTheNight, match=f"may be {ONE}, {TWO}: say more"):
+    with pytest.raises(StopTheNight, match=f"matches {ONE}, {TWO}: give more"):
         store.find("v1:aaaa")
 
 

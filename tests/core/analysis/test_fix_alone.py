@@ -14,7 +14,7 @@ OWED = lesson(
     title="Lines have no price",
     root_cause="shop/pay.py:2 charges what shop/cart.py:2 sums.",
     evidence=(CitedLine(path="shop/cart.py", line=2, quote=QUOTE, digest=digest(CART)),),
-    fix_owed="shop/cart.py: the old text stands there 0 times, not once",
+    fix_owed="shop/cart.py: the old text occurs 0 times instead of once",
     next_steps=("Look at the till.",),
 )
 

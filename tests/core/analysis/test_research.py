@@ -178,7 +178,7 @@ def test_everything_is_gathered():
     assert [file.path for file in found.likely_files] == list(texts)
     assert [preview.start for preview in found.previews] == [250 - limits.PREVIEW_LINES // 2]
     assert [suspect.pull.number for suspect in found.suspects] == [7]
-    assert found.suspects[0].because[0] == "wrote app/models/order.rb:250, the line that fails"
+    assert found.suspects[0].because[0] == "wrote app/models/order.rb:250, the failing line"
     assert [author.commit.subject for author in found.changes.authors] == ["Count"]
     assert found.changes.candidates == (pull,)
     assert found.priors == (prior,) * 3

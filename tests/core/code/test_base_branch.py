@@ -58,7 +58,7 @@ def test_a_file_that_changed_around_them_has_drifted(tmp_path, text):
     found = stands(tmp_path, Change("Tax (#4)", {"shop/cart.py": text}))
 
     assert found == BaseBranchStatus(
-        kind="drifted", detail="main has another shop/cart.py than the code that failed."
+        kind="drifted", detail="shop/cart.py on main differs from the code that failed."
     )
 
 

@@ -110,7 +110,7 @@ def test_a_huge_rewrite_is_judged_quickly():
 
 @pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\x00", "\x1b[2K", "\U000e0041"])
 def test_characters_that_no_reviewer_sees_are_not_added(hidden):
-    assert "nobody sees" in refused((changed(text=f"if admin{hidden}:\n"),), none_before)
+    assert "invisible characters" in refused((changed(text=f"if admin{hidden}:\n"),), none_before)
     before = {"app/a.rb": f"# {hidden}\nx = 1\n"}
     assert refused((changed(text=f"# {hidden}\nx = 2\n"),), before.get) == ""
 

@@ -56,9 +56,9 @@ def test_an_edit_whose_text_an_earlier_one_took_away_refuses_all():
         (edit(" = ", "="), "2 times"),
         (edit("", "x"), "the old text is empty"),
         (edit("x = 1\n\ny", "x"), "0 times"),
-        (edit("x", "y", "gone.py"), "no such file"),
-        (create("a.py"), "there is such a file already"),
-        (delete("gone.py"), "no such file"),
+        (edit("x", "y", "gone.py"), "the file does not exist"),
+        (create("a.py"), "the file already exists"),
+        (delete("gone.py"), "the file does not exist"),
         (edit("x = 1", "x = 1"), "change nothing"),
         (create("n.py", ""), ""),
     ],
@@ -74,7 +74,7 @@ def test_a_file_may_be_made_and_edited_or_replaced():
     assert made(create("n.py"), edit("new", "old", "n.py")) == {"n.py": "old\n"}
     assert made(delete("a.py"), create("a.py")) == {"a.py": "new\n"}
     assert "change nothing" in refusal(create("n.py"), delete("n.py"))
-    assert "no such file" in refusal(delete("a.py"), edit("x = 1", "x", "a.py"))
+    assert "the file does not exist" in refusal(delete("a.py"), edit("x = 1", "x", "a.py"))
 
 
 def test_windows_line_ends_are_kept():
@@ -132,9 +132,9 @@ def test_a_fix_stands_as_a_whole_and_a_test_or_a_note_may_be_left_out():
     fix = judge((FIX, bad, TEST, note))
     assert fix.edits == ()
     assert [edit.reason for edit in fix.refused] == [
-        "it makes no sense without the refused edit of shop/pay.py",
-        "the old text stands there 0 times, not once",
-        *["it makes no sense without the refused edit of shop/pay.py"] * 2,
+        "it depends on the refused edit of shop/pay.py",
+        "the old text occurs 0 times instead of once",
+        *["it depends on the refused edit of shop/pay.py"] * 2,
     ]
     wrong_test = TEST.model_copy(update={"new": "def test_total(:\n"})
     assert kept(FIX, wrong_test, note) == (FIX, note)

@@ -41,13 +41,13 @@ RAN = (deployed("blue", "b" * 10, 4), deployed("green", "c" * 40, 5))
     [
         (Sighting(release="v1", seen=DAY + timedelta(days=8)), "a", "release v1"),
         (Sighting(release="b" * 12), "b", "release bbbbbbbbbbbb"),
-        (Sighting(release="1.0", commit="b" * 9), "b", "1.0, commit bbbbbbbbbb by its record"),
+        (Sighting(release="1.0", commit="b" * 9), "b", "commit bbbbbbbbbb from the error record"),
         (Sighting(release="v1", commit="e" * 9), "a", "release v1"),
         (Sighting(release="blue", deployed=RAN), "b", "release blue, deployed as bbbbbbbbbb"),
         (
             Sighting(seen=DAY + timedelta(days=4.5), deployed=RAN),
             "b",
-            "blue, deployed on 2026-11-24 00:00 UTC, ran when it was last seen",
+            "blue, deployed on 2026-11-24 00:00 UTC, was live when the error was last seen",
         ),
         (Sighting(seen=DAY + timedelta(days=5), deployed=RAN), "c", "green, deployed on "),
         (Sighting(seen=DAY + timedelta(days=3), deployed=RAN), "c", "when it was last seen"),
@@ -64,7 +64,7 @@ def test_the_first_way_that_knows_the_commit_says_why(sighting, sha, because):
 
 def test_a_release_that_is_not_there_is_said_before_the_next_way_answers():
     seen = DAY + timedelta(days=4.5)
-    missing = "release 7\u2028.1 is no tag or commit here".replace("\u2028", "?")
+    missing = "release 7\u2028.1 is not a tag or commit here".replace("\u2028", "?")
     ran = failed_commit(Sighting(release="7\u2028.1", seen=seen, deployed=RAN), HOST)
     then = failed_commit(Sighting(release="7\u2028.1", seen=DAY + timedelta(days=1.5)), HOST)
     head = failed_commit(Sighting(release="7\u2028.1"), HOST)
@@ -135,7 +135,7 @@ def chosen(of=None, log=LOG, releases=(), seen=COMMIT_DAY, commit=HEAD, reads=No
 def test_a_record_of_the_code_before_the_fix_is_read_there():
     found = chosen()
     assert (found.sha, found.branch, found.at) == (BUGGY, "main", COMMIT_DAY - timedelta(days=1))
-    assert found.because == "the record's source stands in cart.py as of bbbbbbbbbb"
+    assert found.because == "the source lines in the record match cart.py at bbbbbbbbbb"
 
 
 def test_what_fits_is_not_looked_for():
@@ -158,7 +158,7 @@ def test_a_release_beside_the_base_branch_is_looked_at():
     short = Release(version="1.1.9", sha="bbbbbbb", at=COMMIT_DAY)
     found = chosen(log=LOG[:1], releases=(gone, short, release))
     assert found.sha == BUGGY
-    assert found.because == "the record's source stands like this in release 1.2.1"
+    assert found.because == "the source lines in the record match release 1.2.1"
 
 
 def test_a_history_that_cannot_be_read_is_none():

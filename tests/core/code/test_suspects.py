@@ -62,10 +62,7 @@ def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its
     old, other = merged(1, days=20), merged(2, days=2)
     (suspect,) = suspects(CASE, changes(wrote(commit("a"))), (old, other))
     assert suspect.pull.name == "commit aaaaaaaaaa"
-    assert suspect.because == (
-        "wrote shop/cart.py:7, the line that fails",
-        "24 h before first seen",
-    )
+    assert suspect.because == ("wrote shop/cart.py:7, the failing line", "24 h before first seen")
     assert suspect.score == 0.95
 
 
@@ -104,7 +101,7 @@ def test_the_better_reason_comes_first_and_all_are_told():
     told = suspects(CASE, known, limit=9)
     assert [one.pull.sha[0] for one in told] == ["d", "c", "b", "a"]
     assert told[0].because[0] == "renames `sum` to `total` in shop/sum.py"
-    assert told[1].because[1] == "wrote shop/cart.py:6, which is used there"
+    assert told[1].because[1] == "wrote shop/cart.py:6, used on the failing line"
     assert len(suspects(CASE, known)) == 3
     assert suspects(CASE, known, limit=0) == ()
 
@@ -169,7 +166,7 @@ def test_a_commit_that_is_not_there_is_dropped_and_said_so(name):
     named = named_change(name, CODE)
     assert (named.commit, named.suspects) == ("", ())
     assert named.because == (
-        f"{name}, which the answer names, is no commit of the history that was read",
+        f"{name}, named in the answer, is not a commit in the history that was read",
     )
 
 
@@ -181,7 +178,7 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect():
         ("contains cccccccccc, named by the analysis",),
     )
     (own,) = only_named(analysis("d" * 40, near, guilty), ()).suspects
-    assert (own.pull, own.because) == (guilty, ("the analysis names it as what brought the fault",))
+    assert (own.pull, own.because) == (guilty, ("the analysis names it as the cause",))
 
 
 def test_a_change_is_proved_where_it_brought_the_commit():

@@ -53,7 +53,7 @@ def test_a_full_answer_has_the_full_score():
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"title": "T", "root_cause": "The host was moved."}, "no quoted line holds anything"),
+        ({"title": "T", "root_cause": "The host was moved."}, "no quoted line contains a name"),
         (
             {"has_fix": True, "file_changes": (
                 FIX.model_copy(update={"path": ".github/workflows/ci.yml"}),)},
@@ -83,7 +83,7 @@ def test_only_the_commit_that_the_answer_names_is_suspected():
         one = verdict(case(), told, research, replace(tree(), commits=PAST))
         assert [suspect.pull.name for suspect in one.suspects] == names
     assert one.suspect_commit == ""
-    assert any("eeeeeee, which the answer names, is no commit" in why for why in one.because)
+    assert any("eeeeeee, named in the answer, is not a commit" in why for why in one.because)
 
 
 FIXED = {"fix": (FIX,)}

@@ -56,7 +56,7 @@ def test_the_same_class_in_the_same_frames_is_the_crash():
         ((("/usr/lib/python3.11/unittest/mock.py", 9, "effect"), TOP), {}, "by the test itself"),
         ((OUTER, OWN_TEST), {}, "not in shop/cart.py:2 (average)"),
         ((("shop/cart.py", 1, "average"), OWN_TEST), {}, "not in shop/cart.py:2 (average)"),
-        ((TOP, ("shop/cart.py", 9, "totals")), {}, "comes there another way"),
+        ((TOP, ("shop/cart.py", 9, "totals")), {}, "through another caller"),
         ((TOP, OUTER), {"message": "cannot spell the month"}, "where production said"),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_test_has_to_come_through_what_the_fix_changes():
     assert least_places(crash(), fix, FILES.get) == 2
     assert least_places(crash(), (Edit(path="shop/cart.py", old="x / 0"),), FILES.get) == 1
     why = unlike(raised(TOP, OWN_TEST), crash(least=2), test=TEST)
-    assert why == "the test has to come through shop/cart.py:6 (shown)"
+    assert why == "the test must go through shop/cart.py:6 (shown)"
 
 
 def test_no_own_frame_is_no_crash_that_a_test_could_raise():

@@ -115,7 +115,7 @@ def test_what_is_red_and_green_on_the_same_code_is_flaky(is_red):
         Run(code=0, output="Ran 2 tests in 0.1s\n\nOK\n", seconds=1),
         Run(code=-9, ended="took too long", output="...", seconds=1),
         Run(code=1, output="Traceback\nSystemExit: 3", seconds=1),
-        Run(code=-9, ended="took too much memory", seconds=1),
+        Run(code=-9, ended="used too much memory", seconds=1),
     ],
 )
 def test_a_suite_that_does_not_come_to_its_end_is_not_green(run):

@@ -98,8 +98,8 @@ def described(files, not_prepared="", **options):
     [
         ("", {}, "its dependencies installed"),
         ("set it", {}, "set it"),
-        ("set it", {"prepare_network": True}, "fetched where they are not here"),
-        ("set it", {"prepare": "make deps"}, "as NIGHTWATCH_PREPARE says"),
+        ("set it", {"prepare_network": True}, "missing dependencies are downloaded"),
+        ("set it", {"prepare": "make deps"}, "installed by NIGHTWATCH_PREPARE"),
     ],
 )
 def test_runners_and_dependencies_are_named(not_prepared, options, words):

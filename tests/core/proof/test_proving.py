@@ -113,8 +113,8 @@ def test_a_test_that_is_red_in_another_way_blocks_nothing_and_is_not_published()
     ("rows", "why"),
     [
         (({**CRASH, "class": "KeyError"}, {"id": "1-1", "left": 0}), "is raised, not"),
-        ((CRASH,), "handled where it is raised"),
-        (({"id": "2"},), "nothing is raised in the application"),
+        ((CRASH,), "handled in the same place"),
+        (({"id": "2"},), "the application raises nothing"),
     ],
 )
 def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):

@@ -68,7 +68,7 @@ def test_three_files_are_mended_in_three_steps_each_run_with_those_before():
     assert {entry.path for entry in came.changes} == {*paths(FIX)}
     assert came.usage.calls == 5
     assert came.seconds == 7.0
-    assert came.story.why == f"in one piece it did not pass: {FAILED.text}"
+    assert came.story.why == f"as one commit it failed: {FAILED.text}"
     assert {"shop/money.py", "shop/receipt.py"} < {*came.read}
 
 
@@ -90,7 +90,7 @@ def test_the_first_step_that_does_not_pass_ends_it_and_nothing_is_published():
         ({2: made(has_fix=False, root_cause="total is generated.")}, "total is generated."),
         ({2: made(edit("tests/test_cart.py", "self.assertEqual(total(", "print(total("))},
          "it was not read"),
-        ({2: made(edit("../../etc/passwd", new="x", action="create"))}, "no file of the repo"),
+        ({2: made(edit("../../etc/passwd", new="x", action="create"))}, "not in the repository"),
     ],
 )  # fmt: skip
 def test_a_step_that_may_not_be_is_not_run(answers, why):

@@ -242,7 +242,7 @@ CASES = [
     (Edit(path="shop/pay.py", old="charge", new="charged"), "was not read"),
     (Edit(path="shop/pay.py", action="delete"), "was not read"),
     (Edit(path="shop/cart.py", old="line.price", new="x\n" * 500), "too large"),
-    (Edit(path="shop/cart.py", old="line.price", new="line.cost\u202e"), "nobody sees"),
+    (Edit(path="shop/cart.py", old="line.price", new="line.cost\u202e"), "invisible characters"),
     (Edit(path="shop/cart.py", old="line.price", new='"<email-482913>"'), "repeats a mask"),
     (Edit(path="shop/cart.py", old='"<key-000017>"', new="line.cost"), "repeats a mask"),
 ]
