@@ -12,7 +12,7 @@ from nightwatch_core.code import definitions
 from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
 from nightwatch_core.code.symptoms import MESSAGE, symptom_of
-from nightwatch_core.code.syntax import masked, receiver_before, uses
+from nightwatch_core.code.syntax import indent, masked, receiver_before, uses
 from nightwatch_core.code.value_flow import FLOW_DEPTH, Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
@@ -31,6 +31,7 @@ OWNERS = 3  # classes or modules that a receiver may be
 NEAR_NAMES = 24  # names of one case
 CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
 WHOLE_CALLEE = 40  # lines of one that makes the failing value
+CALLEE_EXITS, EXIT_REACH = 12, 4  # exits of a longer one; lines from a condition to its exit
 CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lines of one search
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
 IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
@@ -364,6 +365,8 @@ class Lookup:
 
 # Definitions on the failing value's way: what an analyst would look up first.
 
+_EXIT = re.compile(r"\s*(?:return|raise|throw)\b")
+
 Shown = set[tuple[str, int]]
 
 
@@ -376,28 +379,45 @@ def called_definitions(
     out, and what is shown is added to it; `members` are names that the message says.
     """
     previews: list[Preview] = []
-    left = CALLEE_CHARACTERS
+    left, count = CALLEE_CHARACTERS, 0
     for use in candidate_symbols(case, lookup.text, members):
         place = lookup.place(use)
-        preview = _preview(place, use, lookup, seen) if place else None
-        if preview is None or len(preview.text) > left:
+        parts = _previews(place, use, lookup, seen) if place else ()
+        size = sum(len(part.text) for part in parts)
+        if not parts or size > left:
             continue
-        left -= len(preview.text)
-        mark(preview, seen)
-        previews.append(preview)
-        if len(previews) == CALLEES:
+        left, count = left - size, count + 1
+        for part in parts:
+            mark(part, seen)
+        previews += parts
+        if count == CALLEES:
             break
     return tuple(previews)
 
 
-def _preview(place: Place, use: Use, lookup: Lookup, seen: Shown) -> Preview | None:
-    """Show a definition: whole where it is short and makes the failing value, else its head."""
+def _previews(place: Place, use: Use, lookup: Lookup, seen: Shown) -> tuple[Preview, ...]:
+    """Show a definition: whole where it is short, else its head and, of a maker, its exits."""
     because = f"used in {use.path.rpartition('/')[2]}:{use.line}"
     because += f", which sets {use.sets}" if use.sets else ""
     makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
-    is_short = use.name[:1].islower() and place.end - place.line < WHOLE_CALLEE
-    most = WHOLE_CALLEE if makes and is_short else CALLEE_LINES
-    return cut(place, lookup, seen, "flow", because, most)
+    is_maker = makes and use.name[:1].islower()
+    is_short = place.end - place.line < WHOLE_CALLEE
+    most = WHOLE_CALLEE if is_maker and is_short else CALLEE_LINES
+    head = cut(place, lookup, seen, "flow", because, most)
+    if head is None or not is_maker or is_short:
+        return (head,) if head else ()
+    lines = text_lines(lookup.text(place.path) or "")
+    exits = [row for row in range(head.end + 1, head.until + 1) if _EXIT.match(lines[row - 1])]
+    return (head, *(_exit(head, row, lines) for row in exits[:CALLEE_EXITS]))
+
+
+def _exit(head: Preview, row: int, lines: tuple[str, ...]) -> Preview:
+    """Show an exit of a long function from the condition that leads to it."""
+    depth = indent(lines[row - 1])
+    outer = (n for n in range(row - 1, head.end, -1) if lines[n - 1].strip())
+    above = next((n for n in outer if indent(lines[n - 1]) < depth), row)
+    start = above if row - above <= EXIT_REACH else row
+    return head.model_copy(update={"start": start, "end": row, "text": _rows(lines, start, row)})
 
 
 def cut(
@@ -420,12 +440,16 @@ def cut(
         path=place.path,
         start=new[0],
         end=new[-1],
-        text="\n".join(" ".join(row.splitlines())[:LINE] for row in lines[new[0] - 1 : new[-1]]),
+        text=_rows(lines, new[0], new[-1]),
         lines=len(lines),
         kind=kind,
         because=because,
         until=max(rest, default=0),
     )
+
+
+def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
+    return "\n".join(" ".join(row.splitlines())[:LINE] for row in lines[start - 1 : end])
 
 
 def mark(preview: Preview, seen: Shown) -> None:

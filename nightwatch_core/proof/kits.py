@@ -121,6 +121,7 @@ class Kit(NamedTuple):
     links: tuple[tuple[str, str], ...] = ()
     verify: str = ""  # a person's own words for all of it
     snippet: Callable[[str], Words] | None = None  # words that run code in its language
+    folders: Words = ()  # its scripts make them before anything runs
 
     def inner(self, paths: Words) -> Words:
         """Return the paths that are below its root, as seen from there."""
@@ -220,6 +221,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         environment=environment + project.environment,
         links=project.links,
         snippet=snippet,
+        folders=made_folders(inside, text),
     )
 
 
@@ -427,3 +429,26 @@ def reading_of(run: Run, form: str) -> Reading:
     )
     counts = [int(number) for item in forms for number in item.counts.findall(text)]
     return Reading(failed, sum(counts) if counts else None, run)
+
+
+_SCRIPT = re.compile(
+    r"^(\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|(?:docker/)?[^/]*Dockerfile[^/]*"
+    r"|Makefile|(?:bin/|scripts?/)?[^/]+\.sh)$"
+)
+_MADE = re.compile(r"\bmkdir(?: -p| --parents)?((?: +\w[\w./-]*)+)[ \t]*(?=$|&|;|\|)", re.M)
+
+
+def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
+    """List folders that a project's scripts make before anything of it runs: for data, for logs.
+
+    >>> script = "mkdir -p data/images logs shop && run\\nmkdir -p /srv/x $HOME/y ../z"
+    >>> made_folders(("run.sh", "shop/a.py"), lambda _: script)
+    ('data/images', 'logs')
+    """
+    ends = ((path, end) for path in paths for end, sign in enumerate(path) if sign == "/")
+    existing = {path[:end] for path, end in ends} | set(paths)
+    scripts = sorted(filter(_SCRIPT.match, paths))[:30]
+    calls = (call for item in scripts for call in _MADE.findall(text(item)))
+    named = (name.rstrip("/") for call in calls for name in call.split())
+    new = (name for name in named if name not in existing and ".." not in name.split("/"))
+    return tuple(dict.fromkeys(new))[:20]

@@ -112,3 +112,10 @@ def test_the_language_of_most_files_is_named_with_what_to_set():
     go = {f"go/{name}.go": "" for name in "abc"} | {"go/go.mod": "", "x.java": ""}
     text = described({**PYTHON, **go})
     assert "a Go project's files: set NIGHTWATCH_VERIFY (for example: go test ./...)" in text
+
+
+def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
+    made = ".github/workflows/ci.yml", "jobs:\n  - run: |\n      mkdir -p data/images\n      test\n"
+    hostile = "mkdir -p /etc/x\nmkdir -p ../x\nmkdir $(id)\nmkdir -p shop; rm x\nmkdir -p logs\\\n"
+    files = {"shop/a.py": "", "shop/tests.py": "", "Makefile": hostile, made[0]: made[1]}
+    assert kit("shop/a.py", files).folders == ("data/images",)
