@@ -79,7 +79,7 @@ def test_a_fix_that_fails_twice_is_told_on_its_issue():
     assert not pulls(published)
     (issue,) = [proposal for proposal in published if "cart.py" in proposal.title]
     assert "The second fix" in issue.body
-    assert "+" in issue.body.split("The second fix")[1]
+    assert "+" in issue.body.split("The second fix<")[1]
 
 
 def test_a_model_that_is_gone_in_a_proof_costs_no_publication():
