@@ -212,7 +212,7 @@ _TAMPERS = re.compile(  # with what is seen of it, or with what its frames are c
     r"sitecustomize|\bsettrace\b|\bsetprofile\b|sys\.monitoring|\bTracePoint\b|\bRUBYOPT\b"
     r"|\bNODE_OPTIONS\b|\binspector\b|co_filename|__code__|CodeType|with_traceback|set_backtrace"
     r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
-    r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|/tmp/"
+    r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"
 )
 _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)$")
 

@@ -464,7 +464,7 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
         return
     printed: list[tuple[str, str]] = []
     if gate.reproduction and gate.reproduction.outcome == "reproduced":
-        printed.append(("Before the change", gate.reproduction.red))
+        printed.append(("Before the change", gate.reproduction.red[-_OUTPUT:]))
         printed.append(("With the change", gate.reproduction.green))
     for check in gate.checks:
         name = "tests" if check.name == "tests" else "run"

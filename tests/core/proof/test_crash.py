@@ -125,3 +125,8 @@ def test_what_is_printed_before_the_mark_is_never_evidence():
 )
 def test_a_test_that_could_bend_what_is_seen_is_not_run(text):
     assert refused(Candidate("tests/test_new.py", text), ("tests/test_old.py",))
+
+
+def test_an_address_of_a_file_is_no_way_to_what_is_seen():
+    text = "def test_page():\n    assert load('file:///tmp/page.html')\n"
+    assert not refused(Candidate("tests/test_new.py", text), ("tests/test_old.py",))

@@ -67,6 +67,12 @@ def test_what_was_not_tried_because_enough_was_waits():
     assert [skip.cause for skip in plan.skips] == ["limit"]
 
 
+def test_of_a_long_crash_the_end_is_quoted():
+    long = PROVED.reproduction.model_copy(update={"red": "frame\n" * 9_000 + "KeyError: 'EUR'"})
+    (draft,) = pulls(with_gate(PROVED.model_copy(update={"reproduction": long}))).proposals
+    assert "KeyError: 'EUR'" in draft.body
+
+
 def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
     crash, options = with_gate(PROVED), EVERY.model_copy(update={"delivery": "github"})
     (draft,) = pulls(crash, options=options).proposals
