@@ -1,6 +1,5 @@
 """Runs the commands of one project on its base and with a fix; what the base gave is kept."""
 
-import shlex
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -81,7 +80,7 @@ class Environment:
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
         inner = words
         if self.kit.root or self.kit.folders:
-            made = "".join(f"mkdir -p {shlex.quote(item)} && " for item in self.kit.folders)
+            made = "".join(f"mkdir -p {item} && " for item in self.kit.folders)
             script = f'cd "$0" && {made}exec "$@"'
             inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))

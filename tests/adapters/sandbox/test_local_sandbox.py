@@ -60,7 +60,7 @@ def test_a_place_that_somebody_else_may_write_is_not_used(tmp_path, monkeypatch)
     assert {stat.S_IMODE(item.stat().st_mode) for item in (made / "etc").iterdir()} == {0o600}
     made.rename(tmp_path / "moved")
     made.symlink_to(tmp_path / "moved")
-    with pytest.raises(GiveUp, match="not ours alone"):
+    with pytest.raises(GiveUp, match="other users can write"):
         place.open_place(state, os.geteuid())
 
 

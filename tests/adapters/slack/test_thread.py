@@ -126,7 +126,9 @@ def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut():
     night = remembered(outcomes=items)
     assert_sound(night)
     (became,) = (
-        each for each in strings(messages(night)[-1].blocks) if each.startswith("*What became")
+        each
+        for each in strings(messages(night)[-1].blocks)
+        if each.startswith("*Earlier proposals")
     )
     assert became.splitlines()[1].startswith("• *regressed")
     assert became.splitlines()[2].startswith("• *verified")

@@ -243,8 +243,8 @@ CASES = [
     (Edit(path="shop/pay.py", action="delete"), "was not read"),
     (Edit(path="shop/cart.py", old="line.price", new="x\n" * 500), "too large"),
     (Edit(path="shop/cart.py", old="line.price", new="line.cost\u202e"), "invisible characters"),
-    (Edit(path="shop/cart.py", old="line.price", new='"<email-482913>"'), "repeats a mask"),
-    (Edit(path="shop/cart.py", old='"<key-000017>"', new="line.cost"), "repeats a mask"),
+    (Edit(path="shop/cart.py", old="line.price", new='"<email-482913>"'), "a redaction mask"),
+    (Edit(path="shop/cart.py", old='"<key-000017>"', new="line.cost"), "a redaction mask"),
 ]
 
 
