@@ -149,7 +149,7 @@ def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:
 def test_a_secret_block_named_by_the_pool_reaches_the_night_and_nobody_else(
     prefect: Prefect,
 ) -> None:
-    told = "Not connected: slack, for which SLACK_BOT_TOKEN must be set."
+    told = "Not connected: slack, set SLACK_BOT_TOKEN."
     assert any(told in report["advice"] for report in prefect.reports().values())
     shown = (*prefect.ask("/deployments/filter", {}), *prefect.ask("/work_pools/filter", {}))
     assert CHANNEL not in json.dumps(shown)

@@ -70,6 +70,6 @@ def test_a_red_step_ends_the_story(prove):
     result, _, asked = prove({2: WRONG})
     assert asked == [0, 1, 2]
     assert [step.outcome for step in result.story.steps] == ["passed", "failed", "not tried"]
-    assert "red with the fix" in result.story.because
+    assert "fails with the fix" in result.story.because
     assert result.story.outcome == "not made"  # the fix in one piece passed, and is kept
     assert result.outcome == "passed"
