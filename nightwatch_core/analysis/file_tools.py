@@ -80,7 +80,7 @@ def answer_lines(
 def _outline(
     path: str, lines: Sequence[str], above: Collection[int], shown_lines: Collection[str]
 ) -> ToolAnswer:
-    """What a file defines, line by line, of much the outer definitions; else its beginning."""
+    """List a file's definitions, outer ones only if there are many; else its beginning."""
     total, value = len(lines), LinesRead(path=path, total=len(lines))
     shown = f" Shown above: lines {spans(above)}." if above else ""
     found = definitions_in(path, "\n".join(lines))

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Value)
 
 
 class _Wrapped:
-    """What a model around another one hands on."""
+    """Pass everything on to the model inside."""
 
     _model: Model
 

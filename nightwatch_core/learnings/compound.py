@@ -1,4 +1,4 @@
-"""What a model is asked about learnings: to draw notes, and to choose those for an intent.
+"""Ask a model about learnings: to write notes, and to choose those for an intent.
 
 Without an answer of a model, notes are drawn by rule, and the search's own words decide.
 """

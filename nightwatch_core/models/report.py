@@ -83,7 +83,7 @@ class NightRecord(Value):
 
 
 class Accounts(Value):
-    """What the errors of a night took: those analysed, and those whose analysis failed."""
+    """Tokens, time and cost of a night's errors, analysed or failed."""
 
     usage: Usage = Usage()
     errors: int = 0

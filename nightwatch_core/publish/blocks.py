@@ -27,7 +27,7 @@ DIFF_LINES = 300  # a side; keeps the comparison of hostile texts short
 
 
 class Limits(Value):
-    """How much a rendering shows: items of each list, and the kinds of sections left out."""
+    """Limits of a rendering: items of each list, and the kinds of sections left out."""
 
     rows: int = 200
     triage: int = 200  # errors judged at first sight

@@ -355,7 +355,7 @@ def sentence(text: str) -> str:
 
 
 def _proof(finding: FindingView, limits: blocks.Limits) -> blocks.Section:
-    """What proves the fix; or why there is no draft, and what was checked."""
+    """Return the proof of the fix; or the reason for no draft, and what was checked."""
     of, gate, reason = finding.analysis, finding.analysis.gate, finding.no_draft
     lines = checked_lines(of)
     if gate is not None and gate.outcome == "failed":

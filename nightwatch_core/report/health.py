@@ -54,7 +54,7 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
 
 
 def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
-    """What will fail, or mislead, unless somebody sees to it."""
+    """List what will fail or mislead unless somebody acts."""
     for alarm in facts.alarms:
         yield f"{alarm}: find its source, and replace the key if it is real"
     for call in facts.calls:

@@ -1,4 +1,4 @@
-"""What a line of a trace says, by the grammar of its language: `rules/grammar.toml`."""
+"""Read a line of a trace by the grammar of its language: `rules/grammar.toml`."""
 
 import re
 from collections.abc import Iterable
@@ -87,7 +87,7 @@ class Printed(Value):
 
 
 class Joined(Value):
-    """What of a trace on one line has a gap before or behind it; `sign` is in it twice."""
+    """Parts of a trace on one line that have a gap before or behind them; `sign` occurs twice."""
 
     sign: str
     frame: Pattern

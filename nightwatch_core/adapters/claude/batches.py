@@ -322,7 +322,7 @@ def result_in(entry: Mapping[str, Any], batch: Batch, fingerprint: str) -> ItemR
 
 
 def _judged(reply: Reply) -> dict[str, Any]:
-    """What the reply says of the error, or why it says nothing."""
+    """Return what the reply says of the error, or why it says nothing."""
     if reply.stop in _STOPS:
         kind, reason = _STOPS[reply.stop]
         detail = one_line(reply.detail, LONGEST_WORDS)

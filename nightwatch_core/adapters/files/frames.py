@@ -92,7 +92,7 @@ def _cut(text: str) -> str:
 
 
 class Language(Value):
-    """How a language is recognised, and how it prints a frame."""
+    """The signs of a language and the form of its frames."""
 
     ends: tuple[str, ...]  # of paths
     form: str

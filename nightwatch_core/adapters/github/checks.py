@@ -86,7 +86,7 @@ class Concluded(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What ran on a commit, and its statuses; None for what cannot be read."""
+    """The runs and statuses of a commit; None for those that cannot be read."""
 
     runs: tuple[Concluded, ...] | None
     statuses: tuple[Concluded, ...] | None

@@ -34,7 +34,7 @@ UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
 @dataclass
 class Traffic:
-    """Whether a request failed."""
+    """Result of a request: whether it failed."""
 
     failed: bool = False
 
