@@ -152,7 +152,7 @@ def test_what_could_not_be_read_is_said_once_for_each_reason_with_a_place():
 def test_contents_name_shapes_and_span():
     contents = FileContents(records=3, harmless=2, shapes=(("Docker log", 3), ("", 0)), window=SPAN)
     assert content_lines(contents) == (
-        "3 records of errors, 2 that are none, 2026-11-20 01:00 UTC to 2026-11-20 06:00 UTC",
+        "3 records of errors, 2 without an error, 2026-11-20 01:00 UTC to 2026-11-20 06:00 UTC",
         "3 × Docker log",
     )
     assert content_lines(FileContents(records=1)) == ("1 record of errors, without times",)
@@ -162,7 +162,7 @@ def test_where_nothing_is_read_it_says_what_can_be():
     cut = RejectedRecord(place="a.log:3", reason="a stack trace without the name of an error")
     source = MemoryFiles(held=FileContents(harmless=2, rejected=1, rejects=(cut,)))
     text = printed(look(source, shop()))
-    assert "No error, 2 that are none" in text
+    assert "No error, 2 without an error" in text
     assert "1 record: a stack trace without the name of an error (a.log:3)" in text
     assert "adapters/files/README.md" in text
     assert "A night over it" not in text
