@@ -237,6 +237,7 @@ class Health(Value):
 
     services: tuple[ServiceHealth, ...] = ()
     due: tuple[str, ...] = ()  # one sentence each
+    advice: tuple[str, ...] = ()  # what whoever runs it might set, one sentence each
     left: tuple[Destination, ...] | None = None  # who was sent how much; None: nobody looked
 
     @property

@@ -300,7 +300,7 @@ class GateResult(Value):
 
     outcome: Outcome
     kind: NotRun = ""  # why nothing was run
-    text: str = ""  # for people: what failed, or why nothing was run and what to set
+    text: str = ""  # what failed, for people; why nothing was run and what to set, for operators
     checks: tuple[Check, ...] = ()
     preexisting: tuple[str, ...] = ()  # tests that are red without the fix as well
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code

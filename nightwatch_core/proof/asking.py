@@ -80,6 +80,11 @@ class Asked(NamedTuple):
     usage: Usage = Usage()
 
 
+def unasked(briefing: ProofBriefing, reason: str = "no model is available") -> str:
+    """Return why a model gave no answer, for reviewers: what to set is told in the report."""
+    return "the model answers no more tonight" if briefing.cache.silent else reason
+
+
 def ask(
     briefing: ProofBriefing,
     question: Question,
@@ -89,7 +94,7 @@ def ask(
 ) -> Asked:
     """Ask a question; never raises. An answer that `complain` objects to is sent back once."""
     if briefing.model is None or briefing.cache.silent:
-        return Asked(because=briefing.cache.silent or "no model is available")
+        return Asked(because=unasked(briefing))
     case, research = briefing.analysis.case, ResearchContext(previews=question.previews)
     orders = injected_instructions(texts_of(case, research, question.outside))
     opening = Conversation(
@@ -123,7 +128,7 @@ def ask(
         if isinstance(trouble, StopTheNight):
             briefing.cache.silent = str(trouble)
         is_unpaid = trouble.ending is not None and trouble.ending.kind == "budget gone"
-        because = question.unpaid if is_unpaid else one_line(str(trouble))
+        because = question.unpaid if is_unpaid else unasked(briefing, one_line(str(trouble)))
         return Asked(because=shortened(because, REASON), usage=trouble.usage or Usage())
     return Asked(ended.answer, "", seen(ended.state.calls), ended.state.budget.used)
 

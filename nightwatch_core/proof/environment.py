@@ -25,7 +25,7 @@ class NightCache:
         self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
         self.runners: dict[str, kits.Runner] = {}  # by project
         self.lacking = ""  # why nothing can be run at all
-        self.silent = ""  # why no model is asked any more tonight
+        self.silent = ""  # why no model is asked any more tonight, and what to set
 
 
 class Environment:

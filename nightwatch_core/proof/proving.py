@@ -25,11 +25,8 @@ PROOF_TOKENS = 60_000  # new tokens for one fix's reproduction and correction
 _TURNS = 4  # of the model for a correction, its answer included
 _OUTPUT, _DIFF, _CAUSE = 4_000, 12_000, 4_000  # characters
 _NONE = proposals.Reproduction(outcome="not tried")
-_OFF = proposals.Reproduction(outcome="not tried", because="switched off (NIGHTWATCH_REPRODUCE)")
-_UNPAID = (
-    "the remaining budget is too small for one "
-    "call: raise NIGHTWATCH_TOTAL_TOKEN_BUDGET or NIGHTWATCH_COST_PER_NIGHT"
-)
+_OFF = proposals.Reproduction(outcome="not tried", because="switched off")
+_UNPAID = "the rest of the budget for one error or the night is too small for a call"
 
 
 def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:

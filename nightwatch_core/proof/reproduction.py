@@ -26,7 +26,7 @@ from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.privacy.scrubber import holds_mask
 from nightwatch_core.proof import kits
-from nightwatch_core.proof.asking import ProofBriefing, prompt
+from nightwatch_core.proof.asking import ProofBriefing, prompt, unasked
 from nightwatch_core.proof.crash import (
     RECORDERS,
     Crash,
@@ -177,21 +177,20 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     kit = kits.kit_for(
         (crash.places[0].path,), failing.paths(), failing.read_file, briefing.options
     )
-    if isinstance(kit, str):
-        return kit
-    recorder = RECORDERS.get(kit.language)
-    if recorder is None or kit.verify:
-        return "a single test cannot be run with NIGHTWATCH_VERIFY or in this language"
+    if isinstance(kit, str) or kit.verify or kit.language not in RECORDERS:
+        return "no way to run a single test of this project was found"
+    recorder = RECORDERS[kit.language]
     seconds = briefing.options.gate_seconds  # as much as the gate gives
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
     environment = _environment(briefing, kit, failing, concerned, seconds)
     try:
         environment.prepare()
         runner = usable_runner(environment, nearest_tests(environment, failing.paths()))
-    except GiveUp as trouble:
-        return kits.explained(trouble)
+    except GiveUp:
+        return "the project's tests could not be started"
     if isinstance(runner, str):
-        return f"the project's tests cannot be run: {environment.lacks or runner}"
+        lacking = "its dependencies were not installed" if environment.lacks else runner
+        return f"the project's tests cannot be run: {lacking}"
     if runner.some(("a",)) == runner.whole:
         return f"{runner.name} runs all tests or none"
     return Harness(briefing, crash, kit, recorder, runner)
@@ -433,8 +432,7 @@ _HELPERS = ("conftest.py", "test_helper.rb", "spec_helper.rb", "rails_helper.rb"
 def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     """Ask the model for a test, twice at most, and run it; never raises."""
     if briefing.model is None or briefing.cache.silent:
-        because = briefing.cache.silent or "no model is available"
-        return Reproduction(outcome="not tried", because=because), Usage()
+        return Reproduction(outcome="not tried", because=unasked(briefing)), Usage()
     harness = harness_for(briefing)
     if isinstance(harness, str):
         return Reproduction(outcome="not tried", because=harness), Usage()
@@ -475,7 +473,7 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     except NightWatchError as trouble:
         if isinstance(trouble, StopTheNight):
             briefing.cache.silent = str(trouble)
-        because = shortened(one_line(str(trouble)), _REASON)
+        because = shortened(unasked(briefing, one_line(str(trouble))), _REASON)
         reproduction = Reproduction(outcome="not reproduced", because=because)
         used += trouble.usage or Usage()
     totals = {"tries": tries, "seconds": round(harness.seconds, 1)}

@@ -30,7 +30,7 @@ MOST_STEPS, TURNS = 5, 5  # of a plan; of the model, its answer included
 TITLE, TASK = 72, 2_000  # characters of a step
 _CAUSE, _DIFF, _TEXT, _NOTE = 4_000, 12_000, 600, 300  # characters
 _TESTS = 6  # test files that are named
-_UNPAID = "the rest of NIGHTWATCH_STORY_COST, or of the night's budget, is too small for a call"
+_UNPAID = "the rest of the budget for steps or the night is too small for a call"
 _REPRODUCED = " After the last one a test that raises production's error today has to be green."
 _AGAIN = """\
 This plan cannot be taken as it is: {why}. Mend it, or answer `steps: []`, with the whole JSON \

@@ -16,7 +16,14 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import ChangedFile, Commit, MergedPull
-from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Skip
+from nightwatch_core.models.proposals import (
+    Check,
+    Correction,
+    GateResult,
+    NotRun,
+    Reproduction,
+    Skip,
+)
 from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
@@ -29,6 +36,13 @@ _OLD = timedelta(days=30)  # a change that is named and this much older than its
 _NAMES = 10  # tests and files that are named
 _STEPS = 8  # all that a handover holds, in the shortest rendering too
 _OUTPUT = 4 * blocks.MESSAGE  # characters of what a run printed
+# Why nothing was run, for reviewers; what to do about it is told once in the report's health.
+NOT_RUN: dict[NotRun, str] = {
+    "no sandbox": "there was no sandbox for them",
+    "no tests": "no way to run this project's tests was found",
+    "not prepared": "the project's dependencies were not installed",
+    "trouble": "they could not be started",
+}
 _SMALL = ("syntax", "imports", "lint", "types")  # what a reader takes for granted where it passed
 # Reasons for which a fix is no draft on any night; others are choices and limits of one night.
 _DOUBTS = ("weak", "worth", "refused", "no fix")
@@ -438,7 +452,7 @@ def _corrected(attempt: Correction | None) -> Iterator[str]:
 
 def _checked(gate: GateResult) -> Iterator[str]:
     if gate.outcome == "not run":
-        yield f"No checks were run: {gate.text}"
+        yield f"No checks were run: {NOT_RUN.get(gate.kind, gate.text)}"
         return
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
     listed = ("reproduction", "passed") if made else ()
@@ -455,7 +469,9 @@ def _checked(gate: GateResult) -> Iterator[str]:
 def check_line(check: Check) -> str:
     """Return one check with its result and duration."""
     took = f" ({check.seconds:.1f} s)" if check.seconds >= 0.1 else ""
-    return f"{check.outcome[:1].upper()}{check.outcome[1:]}: {check.text or check.name}{took}"
+    is_lacking = (check.name, check.outcome) == ("dependencies", "not run")
+    text = NOT_RUN["not prepared"] if is_lacking else check.text or check.name
+    return f"{check.outcome[:1].upper()}{check.outcome[1:]}: {text}{took}"
 
 
 def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:

@@ -1,5 +1,6 @@
 """Health of a night's services."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 
@@ -15,6 +16,7 @@ from nightwatch_core.models.options import (
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.publish import blocks
+from nightwatch_core.publish.finding import NOT_RUN
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural, roughly
 
@@ -50,7 +52,20 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
         _kept("knowledge", facts.knowledge_trouble, lessons),
         _kept("Prefect's store", facts.records_trouble),
     )
-    return Health(services=services, due=tuple(_due(report, facts)), left=facts.left)
+    return Health(
+        services=services,
+        due=tuple(_due(report, facts)),
+        advice=tuple(_advice(report)),
+        left=facts.left,
+    )
+
+
+def _advice(report: RunReport) -> Iterator[str]:
+    """Say once why fixes were not tested, and what to set."""
+    gates = (analysis.gate for analysis in report.analyses if analysis.gate)
+    reasons = Counter(gate.text for gate in gates if gate.kind in NOT_RUN and gate.text)
+    for reason, count in reasons.items():
+        yield f"{plural(count, 'fix was', 'fixes were')} not tested: {reason}"
 
 
 def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
@@ -124,7 +139,9 @@ def health_section(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     text = line(good_line(health), blocks.LONG)
     well = (blocks.Paragraphs(text=text),) if text else ()
     unwell = [service for service in health.services if service.state in ("troubled", "away")]
-    due = (blocks.Entry(head="Due", text=line(item, blocks.LONG)) for item in health.due)
+    advice = health.advice if limits.advice else ()
+    named = (*(("Due", item) for item in health.due), *(("To set", item) for item in advice))
+    due = (blocks.Entry(head=head, text=line(item, blocks.LONG)) for head, item in named)
     entries = blocks.cut(blocks.Entries, (*map(_entry, unwell), *due), limits.lines)
     return blocks.section("health", "Health", entries, well)
 

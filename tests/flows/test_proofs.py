@@ -89,5 +89,5 @@ def test_a_model_that_is_gone_in_a_proof_costs_no_publication():
     (cart,) = [analysis for analysis in report.analyses if analysis.has_fix]
     assert cart.gate.correction.outcome == "not tried"
     assert report.status == "failed"
-    assert "the key is gone" in cart.gate.correction.because
+    assert "the model answers no more" in cart.gate.correction.because
     assert "the key is gone" in report.degraded[-1]

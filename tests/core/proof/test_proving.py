@@ -128,13 +128,17 @@ def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "silent"), [(TryLater("away"), ""), (StopTheNight("no credit"), "no credit")]
+    ("trouble", "silent", "because"),
+    [
+        (TryLater("away"), "", "away"),
+        (StopTheNight("no credit"), "no credit", "the model answers no more tonight"),
+    ],
 )
-def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble, silent):
+def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble, silent, because):
     trouble.usage = Usage(calls=1, input_tokens=7)
     briefing = briefing_of(FILES, TRACE, FIX, Shop(), NightCache(), Asked(trouble), COMMIT)
     result = proved(briefing)
-    assert (result.outcome, result.reproduction.because) == ("passed", str(trouble))
+    assert (result.outcome, result.reproduction.because) == ("passed", because)
     assert result.usage.input_tokens == 7
     assert briefing.cache.silent == silent
 
@@ -144,7 +148,10 @@ def test_without_a_model_or_a_sandbox_nobody_is_asked():
     model = Asked(ANSWER)
     result = prove(Shop(lacking="no bubblewrap"), model)
     assert (result.outcome, result.kind) == ("not run", "no sandbox")
-    assert "no bubblewrap" in result.reproduction.because
+    assert (result.text, result.reproduction.because) == (
+        "no bubblewrap",
+        "the project's tests could not be started",
+    )
     assert not model.asked
 
 

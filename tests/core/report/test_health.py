@@ -3,14 +3,17 @@
 from datetime import timedelta
 
 import pytest
-from core.report_fixture import NOW, empty, failed, shown
+from core.report_fixture import NOW, analysis, complete, empty, failed, shown
 
+from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder
+from nightwatch_core.models.proposals import not_run
 from nightwatch_core.models.report import NightRecord
 from nightwatch_core.publish.blocks import FULL, Entries, Paragraphs
 from nightwatch_core.report.health import HealthFacts, health
-from nightwatch_core.report.view import record_of, view
+from nightwatch_core.report.view import as_markdown, record_of, view
 
 CONNECTED = NightOptions(
     source="newrelic", code="github", model="claude-opus-5-5", delivery="github", notify="slack"
@@ -127,6 +130,19 @@ def test_what_is_due(facts: dict[str, object], due: tuple[str, ...]):
     told = health(empty(options=CONNECTED), HealthFacts.model_validate(values))
     assert told.due == due
     assert told.is_good == (not due)
+
+
+def test_advice_about_untested_fixes_is_given_once_and_to_whoever_runs_it():
+    away = not_run("not prepared", "its dependencies are not here: set NIGHTWATCH_LIBRARIES")
+    fixes = tuple(analysis(number, gate=away) for number in (1, 2, 3))
+    report = complete(analyses=fixes)
+    told = health(report, HealthFacts(calls=WELL, lessons=1, state=ROOM))
+    assert told.is_good
+    night = report.model_copy(update={"health": told})
+    for rendered in (as_markdown(night), as_html(night)):
+        assert rendered.count("NIGHTWATCH_LIBRARIES") == 1
+        assert "3 fixes were not tested" in rendered
+    assert "NIGHTWATCH_LIBRARIES" not in str(messages(night))
 
 
 def test_old_prices_and_gaps_are_due():
