@@ -3,7 +3,9 @@
 Run as root (who becomes nobody) or as anybody; `test_nobody_can_run_them` does the other.
 """
 
+import ctypes
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -19,7 +21,7 @@ from machine import needs
 pytestmark = [pytest.mark.slow]
 SECRET = "canary-6f1c2a"
 CANARY = f"nightwatch-canary-{os.getpid()}"  # several processes test at once
-QUICK = "secrets or host or links or written or reached or powers or bomb"
+QUICK = "secrets or host or links or written or reached or powers or bomb or nobody or key"
 TREE = {"a.txt": "hello\n", "link": "->/etc/shadow", "up": "->../../../../etc/hostname"}
 
 MARK = 7_000_000 + os.getpid()  # another one than that of tests that run at the same time
@@ -201,6 +203,57 @@ def test_files_folders_and_output_are_bounded(attempt):
     assert attempt(
         shell("echo first; head -c 300000 /dev/zero; echo last", output_kb=16)
     ).output.endswith("last\n")
+
+
+def test_a_million_small_files_are_not_made(attempt):
+    text = "import os\nfor n in range(3_000_000): os.close(os.open(f'/tmp/{n}', os.O_CREAT))"
+    assert attempt(python(text, seconds=60)).ended == "used too much disk space"
+
+
+_CALLS = "import ctypes, os, socket\ncall = ctypes.CDLL(None, use_errno=True)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "os.memfd_create('x')",
+        "socket.socket(socket.AF_VSOCK)",
+        "socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET)",
+        "socket.socket(socket.AF_PACKET)",
+        "if call.shmget(0, 1 << 30, 0o600) < 0: raise OSError(ctypes.get_errno())",
+        "if call.syscall(425, 8, ctypes.create_string_buffer(200)) < 0: raise OSError('io_uring')",
+        "if call.perror and call.syscall(321, 0, 0, 0) < 0: raise OSError('bpf')",
+    ],
+)
+def test_what_nobody_counts_or_reaches_out_is_not_there(attempt, text):
+    run = attempt(python(f"{_CALLS}{text}\nprint('had it')"))
+    assert "Error" in run.output
+    assert "had it" not in run.output
+
+
+def test_no_key_of_the_session_is_read(attempt):
+    needs("keyctl")
+    number = {"x86_64": 250, "aarch64": 219}[platform.machine()]
+    assert ctypes.CDLL(None).syscall(number, 1, None) > 0  # a session of this test's own
+    words = ["keyctl", "add", "user", CANARY, SECRET, "@s"]
+    key = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(["keyctl", "setperm", key, "0x3f3f3f3f"], check=True)
+    text = (
+        f"{_CALLS}text = ctypes.create_string_buffer(99)\n"
+        f"print(call.syscall({number}, 11, {key}, text, 99), text.value)"
+    )
+    run = attempt(python(text))
+    assert run.output.startswith("-1")
+    assert SECRET not in run.output
+
+
+def test_many_threads_are_no_memory(attempt):
+    text = (
+        "import threading\nstop = threading.Event()\n"
+        "many = [threading.Thread(target=stop.wait, daemon=True) for _ in range(200)]\n"
+        "[one.start() for one in many]; stop.set(); print('all started')"
+    )
+    assert "all started" in attempt(python(text, memory_mb=1_024)).output
 
 
 def test_it_has_no_powers_and_gains_none(attempt):
