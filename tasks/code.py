@@ -10,7 +10,7 @@ from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
-from nightwatch_core.models.code import Commit, Release
+from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -32,6 +32,8 @@ def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeT
     host = ports.code
     nothing: tuple[Release, ...] = ()
     deployments_read = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
+    since, none = night.window.since - LOOK_BACK, tuple[MergedPull, ...]()
+    pulls = attempt("reading merged pulls", host.pulls_merged_since, since, otherwise=none)
     base, tags = host.head(), host.releases()
     groups = (*selection.kept, *(group.group for group in selection.dropped))
     named = frozenset(name for group in groups for name in (group.release, *group.releases))
@@ -41,10 +43,10 @@ def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeT
     return CodeTonight(
         commit=commit.model_copy(update={"branch": base.branch}),
         base=base,
-        pulls=host.pulls_merged_since(night.window.since - LOOK_BACK),
+        pulls=pulls.value,
         releases=merged(tags, deployments_read.value),
         deployed=deployed,
-        trouble=deployments_read.trouble,
+        trouble="; ".join(filter(None, (deployments_read.trouble, pulls.trouble))),
     )
 
 

@@ -114,7 +114,7 @@ class PlainNights:
             selection=tonight.selection,
             code=code,
             memory=tonight.memory.model_copy(update={"known": known}),
-            troubles=(past.trouble, memory.trouble),
+            troubles=(code.trouble, past.trouble, memory.trouble),
         ).with_waves(*waves)
 
     def _explained(self, options: NightOptions, asked: Iterable[Assignment]) -> WaveResult:

@@ -239,6 +239,7 @@ _SHELF = "/env/python"
 _LIST = "nightwatch-requirements.txt"
 _INSTALL = ("python3", "-m", "pip", "install", "--quiet", "--no-cache-dir", "--target", _SHELF)
 _SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
+_DJANGO = re.compile(r"^\s*(?:from|import) django\b|DJANGO_SETTINGS_MODULE", re.M)
 _PYTHON_TESTS = re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$")
 _SHARED = ("pyproject.toml", "setup.cfg", "tox.ini")
 _TOOLS = {  # how a tool is set up: a section of a shared file, or a file of its own
@@ -253,7 +254,7 @@ def _python(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
     lines = requirements(inside, text)
     shared = [text(name) for name in _SHARED]
     facts = {"tests"} if any(map(_PYTHON_TESTS.search, inside)) else set()
-    facts.add("django" if "manage.py" in inside else "no django")
+    facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too
     for tool, (section, own) in _TOOLS.items():
         if any(map(text, own)) or any(re.search(section, item, re.M) for item in shared):
             facts.add(tool)

@@ -1,11 +1,13 @@
 """What becomes of findings over the nights: proved ones are kept, weak ones wait for their turn."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from night_world import CART, answer, plain_night, worlds
-from twins.reading import MemoryModel
+from twins.reading import MemoryHost, MemoryModel
 
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
 from nightwatch_core.text.plain_text import estimated_tokens
@@ -53,6 +55,21 @@ def test_a_proved_finding_is_kept_even_where_it_was_wrapped_up():
     assert (known.ending.kind, known.usage.new_tokens) == ("reused", 0)
     assert known.evidence[0].verified
     assert [receipt.kind for receipt in second.receipts] == []
+
+
+class ContentsOnly(MemoryHost):
+    """A host whose token may not read pull requests."""
+
+    def pulls_merged_since(self, since):
+        raise GiveUp("GitHub refused the request: Resource not accessible")
+
+
+def test_a_night_without_the_permission_to_read_pull_requests_goes_on():
+    world = worlds(groups=(CART,))
+    reading = replace(world.reading, code=ContentsOnly(world.reading.code.code))
+    [report] = days(replace(world, reading=reading), 1)
+    assert len(report.analyses) == 1
+    assert any("reading merged pulls: GitHub refused" in reason for reason in report.degraded)
 
 
 def test_a_weak_finding_waits_for_its_second_fourth_and_eighth_night():

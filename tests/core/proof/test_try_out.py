@@ -98,11 +98,14 @@ def test_python_code_is_run_as_the_main_module_and_django_is_set_up_first(tmp_pa
     made.run_snippet("import sys; print(__name__, sys.argv)")
     asked = sandbox.asked[0][0]
     assert asked[-1] == "site_a.settings"
-    (tmp_path / "django.py").write_text(
-        "import os\ndef setup(): print(os.environ['DJANGO_SETTINGS_MODULE'])\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, *asked[1:]], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ran.stdout == "site_a.settings\n__main__ ['-c']\n"
+    setup = "import os\ndef setup(): print(os.environ['DJANGO_SETTINGS_MODULE'])\n"
+    for text, said in (
+        (setup, "site_a.settings"),
+        ("def setup(): raise KeyError('DATABASE')", "django.setup(): KeyError: 'DATABASE'"),
+    ):
+        (tmp_path / "django.py").write_text(text)
+        ran = subprocess.run(
+            [sys.executable, "-B", *asked[1:]], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert ran.stdout == f"{said}\n__main__ ['-c']\n"
