@@ -21,6 +21,7 @@ from nightwatch_core.text.json_objects import object_in, problems_text, snake
 ITEMS = 50  # of every list of an answer
 _LAST_LINE = 10_000_000  # line number
 _REQUIRED = ("title", "root_cause", "confidence")
+_FIX = ("has_fix", "file_changes")  # what a correction returns of an answer
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
 _NONE = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
 _AS_IN_FILES = ("old", "new", "quote", "path")
@@ -32,8 +33,11 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: str, before: Answer | None = None) -> Answer:
     """Read the answer out of what the model said; raises `GiveUp` saying what is wrong with it.
+
+    `before` is the answer that this one corrects: without a root cause of its own it is that one
+    with other edits.
 
     Prose or fences around the JSON, a single item for a list, wrong case, null, text for numbers
     and unknown fields are understood. Of several objects the last that holds most of what is
@@ -44,9 +48,12 @@ def read_answer(text: str) -> Answer:
     >>> read_answer(said).confidence
     'high'
     """
-    fields = _fields_of(object_in(text, _REQUIRED), Answer)
+    fields = _fields_of(object_in(text, (*_REQUIRED, *(_FIX if before else ()))), Answer)
     if fields.get("file_changes"):
         fields.setdefault("has_fix", True)
+    if before and not fields.get("root_cause"):
+        edits = {name: fields[name] for name in _FIX if name in fields}
+        fields = before.model_dump(exclude=set(_FIX)) | edits
     if fields.get("fix_confidence") not in _CHOICES["fix_confidence"]:
         fields.pop("fix_confidence", None)  # it decides nothing: no reason to ask again
     try:

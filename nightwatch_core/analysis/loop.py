@@ -440,7 +440,7 @@ def _after(
     if not state.conversation.tools_off and (reply.turn.calls or reply.stop == "paused"):
         return _with_tool_results(state, reply, run_tool), None
     try:
-        answer = read_answer(reply.turn.text)
+        answer = read_answer(reply.turn.text, state.unmended)
     except GiveUp as complaint:
         return asked_to_repair(state, reply, str(complaint)), None
     has_room = not state.unmended and not state.budget.bound(concluding=True)

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from analysis_shapes import OPENING, allowance, answer, asks, says
 from hypothesis import given, settings
@@ -220,6 +222,24 @@ def test_it_is_sent_back_once_only_and_is_kept_where_nothing_better_comes(after,
         "Mended" if len(after) == 1 and "Mended" in str(after) else "First"
     )
     assert len(model.shown) == 1 + len(after)
+
+
+@pytest.mark.parametrize(
+    ("said", "root_cause"),
+    [
+        ({"has_fix": True, "file_changes": [{"path": "a.py", "new": "x"}]}, "shop/cart.py:2"),
+        ({**json.loads(answer()), "root_cause": "", "evidence": [], "title": ""}, "shop/cart.py:2"),
+        ({**json.loads(answer()), "root_cause": "Another."}, "Another."),
+    ],
+)
+def test_a_correction_is_the_edits_alone_and_the_rest_of_the_answer_stands(said, root_cause):
+    edit = {"path": "a.py", "new": "wrong"}
+    first = answer(title="First", has_fix=True, file_changes=[edit])
+    ended, _ = talk_of(lambda *_: "mend the edits", first, json.dumps(said))
+    assert ended.answer.root_cause.startswith(root_cause)
+    assert [edit.new for edit in ended.answer.file_changes] == ["x"] * ("a.py" in str(said))
+    assert len(ended.answer.evidence) == 1
+    assert ended.answer.confidence == "high"
 
 
 def test_the_last_turns_are_counted_down():
