@@ -36,7 +36,7 @@ from nightwatch_core.ports import CodeReader, LibraryReader
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line
 from nightwatch_core.text.plain_text import data_table, plural
-from nightwatch_core.traces.trace_text import trace_text
+from nightwatch_core.traces.trace_text import news_of, trace_text
 
 _MOST = 8  # texts of a list
 _BOUNDS = {"context": (0, 10), "limit": (1, 10), "number": (1, 10)}  # of other numbers: lines
@@ -182,7 +182,7 @@ def _checked(path: str, code: CodeReader, may_be_root: bool) -> str:
 
 
 def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0) -> ToolAnswer:
-    """Show up to `limit` traces, newest first, or one by its number; about `most` characters."""
+    """Show what up to `limit` traces add to the one above, or one by its number, whole."""
     traces = at.traces or ((at.case.trace,) if at.case.trace else ())
     if not traces:
         return ToolAnswer("This error came without a stack trace.", None, ())
@@ -190,13 +190,16 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
         raise Refusal(f"There are {len(traces)} traces; ask for number <= {len(traces)}.")
     asked = [number] if number else range(1, min(limit, len(traces)) + 1)
     share = max(most // len(asked) - _TRACE_HEAD, 200)
-    parts = []
+    above, parts = trace_text(at.case.trace or traces[0]), []
     for n in asked:
         trace = traces[n - 1]
+        whole = trace.raw.strip() or trace_text(trace)
+        news = whole if number else news_of(trace, above)
         release = one_line(trace.release, 60)
-        shown = halves(trace.raw.strip() or trace_text(trace), share, "ask for it alone, by number")
         title = f"trace {n} of {len(traces)}{f', release {release}' if release else ''}"
-        parts.append(f"{title}\n{fenced(clean(shown), at.fence)}")
+        shown = halves(news, share, "ask for it alone, by number")
+        parts.append(f"{title}\n{fenced(clean(shown), at.fence)}" if news else f"{title}: as above")
+        above = whole
     return ToolAnswer("\n\n".join(parts))
 
 

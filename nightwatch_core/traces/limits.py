@@ -29,4 +29,5 @@ ROW_CHARACTERS = 1_000
 OWN_FRAMES_LISTED = 5  # where the printed trace is cut
 LIBRARY_ENDS = 4  # frames at either end of a run of libraries, where no frame is ours
 FOLDED_ROWS = 1  # more rows are worth a note instead
+SAME_ROWS = 3  # as many of another trace are worth no note instead
 SAME_FRAME = 2  # times a frame is shown that comes again and again

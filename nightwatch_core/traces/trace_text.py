@@ -6,6 +6,7 @@ nothing was printed, its frames are listed. What was left out is said, and where
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -53,6 +54,28 @@ def trace_text(trace: Trace) -> str:
     own = _listed([frame for frame in trace.frames if frame.in_app][: limits.OWN_FRAMES_LISTED])
     listed = "\n".join(row for part in own for row in part.rows)
     return "\n\n".join(filter(None, (middle_out(text, limits.PRINTED_SHOWN), listed)))
+
+
+def news_of(trace: Trace, shown: str) -> str:
+    """Write the rows of a trace that a shown one does not have, in their order; empty for none."""
+    known, rows = _plain_rows(shown), _plain_rows(trace.raw.strip() or trace_text(trace))
+    parts: list[str] = []
+    is_new = False
+    for kind, a, b, c, d in SequenceMatcher(None, known, rows).get_opcodes():
+        gone = [row for row in known[a:b] if row.strip() and not row.startswith("[...")]
+        if kind == "equal":
+            is_long = d - c > limits.SAME_ROWS
+            parts += [f"[... {d - c} lines as above ...]"] if is_long else rows[c:d]
+        else:
+            is_new = is_new or any(map(str.strip, rows[c:d])) or bool(gone)
+            lacks = kind == "delete" and gone
+            parts += [f"[... {len(gone)} lines above are not here ...]"] if lacks else rows[c:d]
+    return "\n".join(parts) if is_new else ""
+
+
+def _plain_rows(text: str) -> list[str]:
+    rows = block(text, limits.PRINTED_READ).split("\n")
+    return [_LIBRARIES.sub(".../", row).partition(_OURS)[0].rstrip() for row in rows]
 
 
 def passes_on(frame: Frame) -> bool:

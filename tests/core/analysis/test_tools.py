@@ -191,12 +191,33 @@ def test_traces_are_shown_as_printed_else_as_parsed():
         "trace 1 of 2, release 1.2\n```\nTraceback one\n```"
     )
     assert run("get_error_traces", traces, number=2).text == "trace 2 of 2\n```\nTraceback two\n```"
-    assert "app/order.py:3 in total" in run("get_error_traces").text
+    assert run("get_error_traces").text == "trace 1 of 1: as above"
+    assert "app/order.py:3 in total" in run("get_error_traces", number=1).text
     assert "without a stack trace" in run("get_error_traces", the_case=case("E", "m")).text
 
 
+def test_of_traces_only_what_the_message_above_does_not_show_is_told():
+    top = frame("app/order.py", 3, "total")
+    outer = "".join(f'  File "/srv/app/a{n}.py", line {n}, in call\n' for n in range(1, 6))
+    library = "".join(f'  File "/venv/site-packages/lib/l{n}.py", line 1, in go\n' for n in (1, 2, 3))
+    text = f'Traceback:\n{outer}{library}  File "/srv/app/order.py", line 3, in total\n'
+    the_case = case("KeyError", "'a'", top)
+    told = the_case.trace.model_copy(update={"raw": f"{text}KeyError: 'a'", "language": "python"})
+    the_case = the_case.model_copy(update={"trace": told})
+    other = Trace(raw=told.raw.replace("'a'", "'b'"))
+    shorter = Trace(raw=other.raw.replace(outer, ""))
+    first, same, value, route = run(
+        "get_error_traces", (told, told, other, shorter), the_case=the_case, limit=4
+    ).text.split("\n\n")
+    assert first == "trace 1 of 4: as above"
+    assert same == "trace 2 of 4: as above"
+    assert value == "trace 3 of 4\n```\n[... 10 lines as above ...]\nKeyError: 'b'\n```"
+    assert "[... 5 lines above are not here ...]" in route
+    assert library in run("get_error_traces", (told,), the_case=the_case, number=1).text
+
+
 def test_each_trace_gets_its_share():
-    long = tuple(Trace(raw=f"first {n}\n{'x' * 50}\n" + "y\n" * 9_000 + "last") for n in (1, 2))
+    long = tuple(Trace(raw=f"first {n}\n" + f"y{n}\n" * 9_000 + "last") for n in (1, 2))
     text = run("get_error_traces", long).text
     assert len(text) < 4_200
     assert ("first 1" in text, "first 2" in text, text.count("last")) == (True, True, 2)
