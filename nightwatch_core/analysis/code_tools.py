@@ -15,6 +15,7 @@ from nightwatch_core.analysis.tool_context import (
     listed,
     near_matches,
     no_folder,
+    one_folder,
     sentence_of,
 )
 from nightwatch_core.code.code_view import (
@@ -77,6 +78,7 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
     if not found:
         where = f" below {path}" if path else ""
         hint = sentence_of(near_matches(asked, below)) or "Try a shorter part, or search_code."
+        hint += one_folder(asked)
         return ToolAnswer(f"No file is called {name!a}{where}. {hint}", None, ())
 
     def rank(path: str) -> tuple[bool, bool, int, str]:
@@ -155,6 +157,7 @@ def read_library(
 
 _BLAMED_LINE = 1_500  # characters of a line that is shown
 _COMMITS = 12  # of a history
+_FRAMES = 3  # files of the trace that are looked for in a large commit
 
 
 def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = None) -> ToolAnswer:
@@ -194,23 +197,38 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
 
 
 def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAnswer:
-    """Show a commit's message and what it changed; of one path about `limit` characters."""
+    """Show a commit's message and changes, the trace's files first; of one path its changes."""
     limit = limit if path else limit // 3
-    shown = at.code.show_commit(_one_line(id, "a commit's id"), path)
+    commit = _one_line(id, "a commit's id")
+    shown = at.code.show_commit(commit, path)
     if shown is None:
         raise Refusal("No such commit is known up to the one that failed; history lists them.")
-    files = sorted(shown.files, key=lambda file: (rank_of(file.path, at.frame_files), file.path))
-    message = block(shown.message, 800) if shown.message != shown.commit.subject else ""
-    where = f" below {path}" if path else ""
-    count = f"{shown.changed or len(files)} files changed{where}:"
-    rows = [*filter(None, (_logged(shown.commit), message, count))]
-    for file in files[:20]:
-        old = f" (was {shown_path(file.old_path)})" if file.old_path else ""
-        rows.append(f"{shown_path(file.path)}{old} +{file.added} -{file.removed}")
-    if (more := max(shown.changed, len(files)) - 20) > 0:
-        rows.append(f"{MARK}{more} more files, ask with path ...]")
-    diffs = _diffs(files, limit - sum(len(row) + 1 for row in rows), shown.commit.sha)
-    return ToolAnswer("\n".join((*rows, *diffs)), shown)
+    listed_files = {file.path: file for file in shown.files}
+    if shown.changed > len(listed_files) and not path:  # a commit's first files are those of A to Z
+        wanted = [file for file in at.frame_files[:_FRAMES] if file not in listed_files]
+        more = filter(None, (at.code.show_commit(commit, file) for file in wanted))
+        listed_files |= {file.path: file for diff in more for file in diff.files}
+    files = sorted(
+        listed_files.values(), key=lambda file: (rank_of(file.path, at.frame_files), file.path)
+    )
+    message = shown.message.removeprefix(shown.commit.subject).strip()
+    changed = len(files) if path else max(shown.changed, len(files))
+    count = f"{plural(changed, 'file')} changed{f' below {path}' if path else ''}:"
+    rows = [*filter(None, (_logged(shown.commit), "" if path else block(message, 800), count))]
+    names = {file.path: _changed(file) for file in files[:20]}
+    room = limit - sum(len(row) + 1 for row in (*rows, *names.values()))
+    for file, diff in _diffs(files, room, shown.commit.sha):
+        names.pop(file.path, None)
+        rows.append(diff)
+    rows += names.values()
+    if (left := changed - min(len(files), 20)) > 0:
+        rows.append(f"{MARK}{left} more files, ask with path ...]")
+    return ToolAnswer("\n".join(rows), shown)
+
+
+def _changed(file: ChangedFile) -> str:
+    old = f" (was {shown_path(file.old_path)})" if file.old_path else ""
+    return f"{shown_path(file.path)}{old} +{file.added} -{file.removed}"
 
 
 def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> ToolAnswer:
@@ -245,16 +263,12 @@ def _logged(commit: LoggedCommit | Blame) -> str:
     return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {author}: {subject}{pull}"
 
 
-def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[str]:
+def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[tuple[ChangedFile, str]]:
     """Changes of files, bulk left out, as far as there is room; a cut is at an end and said."""
     for file in files:
-        if not file.diff or kind_of(file.path) in BULK:
-            continue
-        if room <= 0:
-            yield f"{MARK}more changes: show_commit {sha[:10]} with path ...]"
-            return
-        rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
-        more = f"more lines: show_commit {sha[:10]}, path {shown_path(file.path)}"
-        shown = listed([f"\n--- {shown_path(file.path)}", *rows], room, more)
-        room -= len(shown) + 1
-        yield shown
+        if file.diff and kind_of(file.path) not in BULK and room > 0:
+            rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
+            more = f"more lines: show_commit {sha[:10]}, path {shown_path(file.path)}"
+            shown = listed([f"--- {_changed(file)}", *rows], room, more)
+            room -= len(shown) + 1
+            yield file, shown

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from nightwatch_core.analysis.previews import head, part, place, runs, seen, spans, whole_lines
@@ -16,6 +16,7 @@ from nightwatch_core.analysis.tool_context import (
     listed,
     near_matches,
     no_folder,
+    one_folder,
     sentence_of,
 )
 from nightwatch_core.code.code_view import CUT, MARK, around, inside, lines_of, name, visible
@@ -30,8 +31,8 @@ from nightwatch_core.text.plain_text import fixed_folder, matches, plural
 
 WHOLE = 120  # lines: a file of more is outlined where no range is asked for
 MOST = 400  # lines of one range, and of one definition
-_OUTLINE, _OUTLINE_ROOM = 60, 4_000  # definitions; characters
-_BEGINNING = 40  # lines of a file that defines nothing
+_OUTLINE = 100  # definitions
+_BEGINNING, _BEGINNING_ROOM = 40, 4_000  # lines of a file that defines nothing; characters
 
 
 def read_file(
@@ -80,32 +81,33 @@ def answer_lines(
 def _outline(
     path: str, lines: Sequence[str], above: Collection[int], shown_lines: Collection[str]
 ) -> ToolAnswer:
-    """List a file's definitions, outer ones only if there are many; else its beginning."""
+    """Name a file's definitions, outer ones only if there are many; else show its beginning."""
     total, value = len(lines), LinesRead(path=path, total=len(lines))
     shown = f" Shown above: lines {spans(above)}." if above else ""
     found = definitions_in(path, "\n".join(lines))
     by_line = {item.line: item for item in found if item.kind != "value"}
     if not by_line:
-        beginning = part(
-            path, lines, range(1, min(total, _BEGINNING) + 1), shown_lines, _OUTLINE_ROOM
-        )
+        first = range(1, min(total, _BEGINNING) + 1)
+        beginning = part(path, lines, first, shown_lines, _BEGINNING_ROOM)
         ask = f"(it defines nothing that is known here; ask for more by start and end){shown}"
         rows = (head(path, 1, _BEGINNING, total), *beginning.rows, ask)
         return ToolAnswer("\n".join(rows), value, beginning.places)
     outer = sorted(by_line.values(), key=lambda item: (indent(lines[item.line - 1]), item.line))
     kept = sorted(outer[:_OUTLINE], key=lambda item: item.line)
-    outlined = [f"{d.line:>5}-{d.end:<5} {visible(lines[d.line - 1][:120])}" for d in kept]
-    if left := len(by_line) - len(kept):
-        outlined.append(f"[... {left} more definitions inside these, ask by start and end ...]")
-    top = f"{name(path)}, {total} lines; its outline. Ask for lines by start and end.{shown}"
-    text = listed([top, *outlined], _OUTLINE_ROOM, "more definitions, ask by start and end")
-    return ToolAnswer(text, value, tuple(f"{name(path)} {row}" for row in outlined))
+    holds = {d for d, after in pairwise(kept) if after.line < d.end}
+    pairs = [f"{visible(d.name)} {d.line}{f'-{d.end}' if d in holds else ''}" for d in kept]
+    top = f"{name(path)}, {total} lines; what it defines, and where. Ask by start and end.{shown}"
+    left = len(by_line) - len(kept)
+    more = f"\n{MARK}{left} more definitions inside these ...]" if left else ""
+    text = f"{top}\n{', '.join(pairs)}{more}"
+    return ToolAnswer(text, value, tuple(f"{name(path)} {pair}" for pair in pairs))
 
 
 # What search_code finds: the lines that hold a text, those that matter first.
 
 SIFTED = 5_000  # hits of a text that are looked at
 LONG_LINE = 300  # characters: of a line that nobody wrote by hand, and of a row
+_TESTS = 600  # characters of the places in tests, where other code is hit, too
 _DEFINITION = 60  # lines of a definition that is hit
 _READ = 60  # files that are read for definitions
 _ALL = 1_000_000
@@ -206,10 +208,17 @@ def search_code(
         for item in ordered
         if item not in bulk
     ]
-    _find_definitions(files, {found for query in texts for found in _NAME.findall(query)})
+    kinds_hit = {file.path: kind_of(file.path) for file in files}
+    is_code_hit = "code" in kinds_hit.values()
+    tests = [file for file in files if is_code_hit and kinds_hit[file.path] == "test"]
+    told = [file for file in files if file not in tests]
+    _find_definitions(told, {found for query in texts for found in _NAME.findall(query)})
     several = counts.items() if len(counts) > 1 else ()
     top = "; ".join(f"{query!r}: {count or 'no'} lines" for query, count in several)
-    rows = [top, _fitting(files, context, limit)]
+    rows = [top, _fitting(told, context, limit)]
+    if tests:
+        places = [f"{name(file.path)} {', '.join(map(str, file.texts))}" for file in tests]
+        rows.append(around(f"(tests: {'; '.join(places)})", "(tests: ", _TESTS))
     kinds = [
         f"{sum(lines)} in {plural(len(lines), f'{kind} file')}"
         for kind in dict.fromkeys(bulk.values())
@@ -288,7 +297,7 @@ def _none(at: ToolContext, query: str, folder: str, glob: str, is_cut: bool) -> 
     where += f" in files like {glob}" if glob else ""
     if is_cut:
         return f"{MARK}none of the first {SIFTED} lines with {query!r} is{where}: give path ...]"
-    text = f"No line holds {query!r}{where}."
+    text = f"No line holds {query!r}{where}.{one_folder(glob)}"
     if any(sign in query for sign in _PATTERN):
         text += " The text is searched for as it is: patterns do not work."
     named = near_matches(query, paths) if query.replace("_", "").isalnum() else ()

@@ -113,6 +113,8 @@ RunTool = Callable[
 ]  # a call, and what is shown already
 
 CALLS_AT_ONCE = 8  # calls that run side by side
+LEAST_ANSWER = 2_000  # characters that are left to each other answer beside those of files
+_WHOLE = ("read_file", "read_symbol")  # asked for by place or name, and of use only whole
 _OF_FILES = ("read_file", "search_code", "read_symbol")  # tools that show lines of the repository
 
 
@@ -170,10 +172,7 @@ def with_results(
         if _key(call) not in history.answered and len(fresh) < CALLS_A_TURN:
             fresh.setdefault(_key(call), call)
     ran = dict(zip(fresh, _side_by_side(run_tool, [*fresh.values()], history.known), strict=True))
-    longest = TURN_CHARACTERS // max(len(ran), 1)
-    if sum(len(result.text) for result in ran.values()) <= TURN_CHARACTERS:
-        longest = TURN_CHARACTERS
-    sent = {key: _shortened(result, longest) for key, result in ran.items()}
+    sent = _fitting(ran)
     results = [
         sent[_key(call)] if fresh.get(_key(call)) is call else _not_run(call, sent, history, turn)
         for call in calls
@@ -230,6 +229,26 @@ def _not_run(
     else:
         text = TEXTS["too_many_calls"].format(most=CALLS_A_TURN)
     return chat.ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
+
+
+def _fitting(ran: Mapping[str, chat.ToolResult]) -> dict[str, chat.ToolResult]:
+    """Cut the widest answers until all fit a turn: of files and of others, files are cut last."""
+    others = [len(item.text) for item in ran.values() if item.name not in _WHOLE]
+    whole = sum(len(item.text) for item in ran.values()) - sum(others)
+    if whole + min(sum(others), LEAST_ANSWER * len(others)) <= TURN_CHARACTERS:
+        longest, kept = _longest(others, TURN_CHARACTERS - whole), _WHOLE
+    else:
+        longest, kept = _longest([len(i.text) for i in ran.values()], TURN_CHARACTERS), ()
+    return {key: r if r.name in kept else _shortened(r, longest) for key, r in ran.items()}
+
+
+def _longest(sizes: Sequence[int], room: int) -> int:
+    """Return the length to which the longest are cut, so that all fit."""
+    for left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
+        if size > room // left:
+            return room // left
+        room -= size
+    return max(sizes, default=0)
 
 
 def _shortened(result: chat.ToolResult, longest: int) -> chat.ToolResult:

@@ -240,6 +240,11 @@ def no_folder(code: CodeReader, path: str) -> Refusal:
     return Refusal(what, NothingThere(near=near))
 
 
+def one_folder(glob: str) -> str:
+    """Say that a glob does not go into folders, where it names one and does not."""
+    return " `*` stays in its folder, `**/` goes below." if "/" in glob and "**" not in glob else ""
+
+
 def sentence_of(near: Iterable[str]) -> str:
     """Name near matches in a sentence; empty where there are none."""
     shown = ", ".join(map(name, near))

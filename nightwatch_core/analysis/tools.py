@@ -43,6 +43,7 @@ _BOUNDS = {"context": (0, 10), "limit": (1, 10), "number": (1, 10)}  # of other 
 # Servers that do not enforce schemas send numbers in quotes, a text for a list of one, or None for
 # what is left out. Numbers out of bounds become the nearest one within.
 _TEXT = Annotated[str, Field(max_length=1_000)]
+_CODE = Annotated[str, Field(max_length=3_000)]  # as tools.toml says
 _TEXTS = Annotated[
     list[_TEXT],
     Field(min_length=1),
@@ -85,7 +86,8 @@ class Tool(Value):
         kinds: dict[str, Any] = {"string": _TEXT, "boolean": bool, "texts": _TEXTS}
         fields: dict[str, Any] = {}
         for argument, kind in self.arguments.items():
-            of_kind = kinds.get(kind) or _within(*_BOUNDS.get(argument, (1, 10_000_000)))
+            of_kind = _CODE if argument == "code" else kinds.get(kind)
+            of_kind = of_kind or _within(*_BOUNDS.get(argument, (1, 10_000_000)))
             is_required = argument in self.required
             fields[argument] = (of_kind, ...) if is_required else (of_kind | None, None)
         return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)

@@ -68,10 +68,27 @@ def test_a_commit_is_shown_frames_files_first_and_bulk_without_its_changes():
     )
     told = Told(commit(files=files, message="Change\n\nBecause.", pull=12))
     assert run("show_commit", told, id="a" * 40).text == (
-        "aaaaaaaaaa 2026-02-01 Ann: Change (#12)\nChange\n\nBecause.\n4 files changed:\n"
-        "app/order.py +1 -1\napp/b.py (was app/a.py) +0 -0\nREADME.md +1 -0\na.lock +900 -0\n"
-        "\n--- app/order.py\n@@ -1 +1 @@\n-old\n+new\n\n--- README.md\n+words"
+        "aaaaaaaaaa 2026-02-01 Ann: Change (#12)\nBecause.\n4 files changed:\n"
+        "--- app/order.py +1 -1\n@@ -1 +1 @@\n-old\n+new\n--- README.md +1 -0\n+words\n"
+        "app/b.py (was app/a.py) +0 -0\na.lock +900 -0"
     )
+    one = Told(commit(files=files[2:3], message="* one of many", subject="Squashed"))
+    assert run("show_commit", one, id="a" * 40, path="app").text == (
+        "aaaaaaaaaa 2026-02-01 Ann: Squashed\n1 file changed below app:\n"
+        "--- app/order.py +1 -1\n@@ -1 +1 @@\n-old\n+new"
+    )
+
+
+def test_the_traces_file_is_shown_first_though_a_large_commit_lists_it_late():
+    class Large(Told):
+        def show_commit(self, sha, path=""):
+            late = ChangedFile(path="app/order.py", added=1, diff="+late")
+            early = tuple(ChangedFile(path=f"a/{n}.py", diff=f"+{n}") for n in range(50))
+            told = commit(files=(late,) if path == "app/order.py" else early)
+            return told.model_copy(update={"changed": 90})
+
+    rows = run("show_commit", Large(), id="a" * 40).text.split("\n")
+    assert rows[1:4] == ["90 files changed:", "--- app/order.py +1 -0", "+late"]
 
 
 def test_a_large_commit_is_cut_at_its_end_and_says_so():

@@ -56,14 +56,18 @@ def test_globs():
         "No line holds 'Order' in files like *.rb."
     )
     assert search(query="Order", glob="gone/*.py").is_error
+    deep = search({"app/a/b.py": "Order", "app/a.rb": ""}, query="Order", glob="app/*.py").text
+    assert deep.endswith("`*` stays in its folder, `**/` goes below.")
 
 
 def test_files_of_frames_come_first_then_code_then_tests_then_texts_then_libraries():
     at = ("a/README.md", "a/code.py", "app/order.py", "tests/test_a.py", "vendor/x/a.rb")
     text = search({path: "total = 1\n" for path in at}, query="total").text
-    assert paths(text) == [
-        *("app/order.py", "a/code.py", "tests/test_a.py", "a/README.md", "vendor/x/a.rb")
-    ]
+    assert paths(text) == [*("app/order.py", "a/code.py", "a/README.md", "vendor/x/a.rb", "(tests")]
+    assert text.endswith("\n(tests: tests/test_a.py 1)")
+    assert search(
+        {path: "total = 1\n" for path in at[2:4] if "test" in path}, query="total"
+    ).text == ("tests/test_a.py:1: total = 1")
 
 
 def test_bulk_is_counted_and_cannot_hide_code():

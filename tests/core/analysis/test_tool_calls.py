@@ -93,6 +93,21 @@ def test_the_answers_of_a_turn_are_bounded_together(lengths):
     assert len(after.answered) == len(whole), "what was shortened may be asked again"
 
 
+def test_the_widest_answer_is_cut_and_a_file_that_was_asked_for_last():
+    sizes = {"read_file": 30_000, "search_code": 6_000, "blame": 900, "history": 7_000}
+
+    def wide(one, known=frozenset()):
+        return ToolResult(
+            id=one.id, name=one.name, text=("x" * 99 + "\n") * (sizes[one.name] // 100)
+        )
+
+    calls = tuple(call(name, name) for name in sizes)
+    results, _ = with_results(CallHistory(), calls, wide)
+    cut = [len(item.text) < sizes[item.name] for item in results.results]
+    assert cut == [False, True, False, True]
+    assert sum(len(item.text) for item in results.results) > TURN_CHARACTERS - 500
+
+
 def test_calls_run_side_by_side_and_come_back_in_order():
     meeting = threading.Barrier(3, timeout=30)
 
