@@ -233,13 +233,15 @@ def _not_run(
 
 def _fitting(ran: Mapping[str, chat.ToolResult]) -> dict[str, chat.ToolResult]:
     """Cut the widest answers until all fit a turn: of files and of others, files are cut last."""
-    others = [len(item.text) for item in ran.values() if item.name not in _WHOLE]
-    whole = sum(len(item.text) for item in ran.values()) - sum(others)
-    if whole + min(sum(others), LEAST_ANSWER * len(others)) <= TURN_CHARACTERS:
-        longest, kept = _longest(others, TURN_CHARACTERS - whole), _WHOLE
-    else:
-        longest, kept = _longest([len(i.text) for i in ran.values()], TURN_CHARACTERS), ()
-    return {key: r if r.name in kept else _shortened(r, longest) for key, r in ran.items()}
+    sizes = {key: len(item.text) for key, item in ran.items()}
+    others = [sizes[key] for key, item in ran.items() if item.name not in _WHOLE]
+    room = TURN_CHARACTERS - sum(sizes.values()) + sum(others)  # where files are whole
+    keeps = room >= min(sum(others), LEAST_ANSWER * len(others))
+    longest = _longest(others, room) if keeps else _longest([*sizes.values()], TURN_CHARACTERS)
+    return {
+        key: item if keeps and item.name in _WHOLE else _shortened(item, longest)
+        for key, item in ran.items()
+    }
 
 
 def _longest(sizes: Sequence[int], room: int) -> int:
