@@ -1,4 +1,4 @@
-"""Put groups with one failing place into a case, and likely relatives into a family."""
+"""Put groups with one failing place and meaning into a case, and likely relatives into a family."""
 
 import re
 from collections.abc import Callable
@@ -7,6 +7,9 @@ from nightwatch_core.intake import limits
 from nightwatch_core.models.assignment import Traced as TracedGroup
 from nightwatch_core.models.errors import Case, ErrorGroup, Family, Frame, Trace
 from nightwatch_core.text.fingerprints import frame_signature
+from nightwatch_core.text.plain_text import data_table
+from nightwatch_core.text.rule_files import Pattern
+from nightwatch_core.text.templates import fixed_words, message_template, says_another_thing
 from nightwatch_core.text.transactions import endpoint
 
 # Names that a language gives to code without a name: the line has to tell such places apart.
@@ -16,6 +19,8 @@ _NAMELESS = re.compile(
 )
 # Modules that say nothing: everything of an application lies in them.
 _COMMON_MODULES = frozenset(("", "main", "app", "api", "src", "views", "tasks", "jobs", "index"))
+# What a library tells whoever runs the application, wherever the application called it.
+ADVICE = data_table(__package__, "library_advice.toml", dict[str, Pattern])["advice"]
 
 Traced = tuple[ErrorGroup, Trace | None]
 
@@ -38,26 +43,74 @@ def _place(trace: Trace | None) -> tuple[str, str]:
     return (f"{_path(frame)}:{frame.line}", "") if frame.line else ("", "")
 
 
-def signature(group: ErrorGroup, trace: Trace | None) -> str:
-    """Return a name for root class and top in-app frame; empty where the place is unknown."""
+def signature(group: ErrorGroup, trace: Trace | None, *, says: bool = False) -> str:
+    """Return a name for root class and top in-app frame; empty where the place is unknown.
+
+    Where the place alone would name several cases, what the message `says` belongs to the name.
+    """
     path, function = _place(trace)
-    return frame_signature(root_class(group, trace), path, function) if path else ""
+    words = " ".join(sorted(fixed_words(_message(group, trace)))) if says else ""
+    name = f"{root_class(group, trace)} {words}".strip()
+    return frame_signature(name, path, function) if path else ""
 
 
 def cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
-    """Make one case of all groups that fail in one place with one root class.
+    """Make one case of all groups that fail in one place with one root class and mean one thing.
 
-    Groups come best ranked first: the first of a case leads it and lends it its trace. A group
-    whose place is unknown is a case of its own.
+    A function that many call fails for different reasons: groups whose messages say another thing
+    are cases of their own, unless they came the same way. A library's advice to whoever runs it is
+    one case wherever it was raised. A group whose place is unknown is a case of its own. The most
+    frequent group of a case leads it and lends it its trace.
     """
-    by_place: dict[str, Case] = {}
-    for number, (group, trace) in enumerate(traced):
-        name = signature(group, trace)
-        key = name or f"alone {number}"
-        case = by_place.setdefault(key, Case(leader=group, trace=trace, signature=name))
-        if all(group.fingerprint != other.fingerprint for other in case.groups):
-            by_place[key] = case.model_copy(update={"others": (*case.others, group)})
-    return tuple(by_place.values())
+    by_place: dict[str, list[list[Traced]]] = {}
+    for number, (group, trace) in enumerate(sorted(traced, key=_most_frequent_first)):
+        place = _advice(group, trace) or signature(group, trace) or f"alone {number}"
+        found = by_place.setdefault(place, [])
+        alike = (members for members in found if not _differ(members[0], (group, trace)))
+        members = next(alike, None)
+        if members is None:
+            found.append([(group, trace)])
+        elif all(group.fingerprint != other.fingerprint for other, _ in members):
+            members.append((group, trace))
+    return tuple(
+        Case(
+            leader=members[0][0],
+            others=tuple(group for group, _ in members[1:]),
+            trace=members[0][1],
+            signature=signature(*members[0], says=len(found) > 1),
+        )
+        for found in by_place.values()
+        for members in found
+    )
+
+
+def _most_frequent_first(traced: Traced) -> tuple[int, float, str]:
+    group, _ = traced
+    seen = group.last_seen.timestamp() if group.last_seen else 0.0
+    return -group.occurrences, -seen, group.fingerprint
+
+
+def _message(group: ErrorGroup, trace: Trace | None) -> str:
+    return (trace.root.message if trace else "") or group.message
+
+
+def _differ(one: Traced, other: Traced) -> bool:
+    return says_another_thing(_message(*one), _message(*other)) and _way(*one) != _way(*other)
+
+
+def _way(group: ErrorGroup, trace: Trace | None) -> tuple[object, ...]:
+    """Say how the failing function came to be called, and where in it it failed."""
+    own = trace.in_app[:2] if trace else ()
+    return group.transaction, *((_path(frame), frame.function, frame.line) for frame in own)
+
+
+def _advice(group: ErrorGroup, trace: Trace | None) -> str:
+    """Name what a library tells whoever runs it; empty where it speaks of the calling code."""
+    frame = next(iter(trace.root.frames), None) if trace else None
+    text = message_template(_message(group, trace))
+    if frame is None or frame.in_app or not ADVICE.search(text):
+        return ""
+    return "\n".join((group.app, root_class(group, trace), frame.path, frame.function, text))
 
 
 def at_its_commit(case: Case, traced: tuple[TracedGroup, ...]) -> Case:

@@ -336,7 +336,7 @@ def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) ->
         )
         return Doubt(reason, fix_alone=alone)
     if not is_same_error(tonight.case, lesson):
-        return Doubt("it is of another class, and shares only a name with it")
+        return Doubt("it is another error, and shares only a name with it")
     analysis = reused_analysis(lesson, tonight.case, tonight.night)
     if why := why_no_news(lesson, tonight.night.window.until):
         update = {"fix": (), "waiting": why, "because": (*analysis.because, why)}

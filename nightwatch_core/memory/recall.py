@@ -20,7 +20,11 @@ from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.fingerprints import FUNCTION_NOISE
-from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.text.templates import (
+    message_template,
+    says_another_thing,
+    transaction_template,
+)
 from nightwatch_core.text.words import last_segment
 
 # What an error leaves behind that tells it from others: the same of tonight's case and a lesson.
@@ -327,11 +331,15 @@ def own_lessons(case: Case, entries: Iterable[IndexEntry]) -> Recalled:
 def is_same_error(case: Case, lesson: Lesson) -> bool:
     """Tell whether a lesson that carries one of the case's names may be about the same error.
 
-    Its own fingerprint says so. An alias does where any of their classes is the same: a document
-    may claim the name of anything.
+    Its own fingerprint says so. An alias does where any of their classes is the same, a place where
+    their messages do not say different things, too: a document may claim the name of anything.
     """
-    if lesson.fingerprint in names_of_case(case):
+    names = names_of_case(case)
+    if lesson.fingerprint in names:
         return True
+    by_place = names & {*lesson.aliases} == {case.signature}
+    if by_place and all(says_another_thing(g.message, lesson.message) for g in case.groups):
+        return False
     links = case.trace.links if case.trace else ()
     classes = {group.error_class for group in case.groups} | {link.error_class for link in links}
     causes = {cause.partition(": ")[0] for cause in lesson.causes}

@@ -101,6 +101,7 @@ _LONG_HEX = re.compile(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
 _TOKEN_WORD = re.compile(r"(?:(?<=_)-(?=\d))?[^\W_]+")
 _PREFIX = re.compile(r"(?:[a-z]{2,12}[_-]){1,3}(?=[A-Za-z0-9]{8})")  # req-…, sk_live_…
 _COMPOUND = re.compile(r"(?:[\w.~:+@$%\\*-]|<[a-z]{1,10}>)*(?:\w|<[a-z]{1,10}>)")
+_VALUE, _FIXED = re.compile(r"'[^']*'|<[a-z]{1,10}>"), re.compile(r"[^\W\d_]{2,}")
 _LINE_WITH_A_WORD = re.compile(r"[^\W\d_]")
 
 
@@ -129,6 +130,28 @@ def _message_template(message: str) -> str:
             text = spans.sub(_placeholder, text) if need.search(text) else text
         text = _folded(" ".join(map(_word_template, text.split())))
     return " ".join(text.split())[:TEMPLATE_LIMIT].rstrip()
+
+
+def says_another_thing(message: str, other: str) -> bool:
+    """Tell whether two messages share at most half of their fixed words; values are no words.
+
+    Messages of one or two words are mostly values themselves, and say nothing.
+
+    >>> says_another_thing("no such column: total", "database is locked")
+    True
+    >>> says_another_thing("no such column: total", "no such column: price")
+    False
+    >>> says_another_thing("EUR", "USD")
+    False
+    """
+    own, others = fixed_words(message), fixed_words(other)
+    longer = max(len(own), len(others))
+    return bool(own and others) and longer > 2 and 2 * len(own & others) <= longer
+
+
+def fixed_words(message: str) -> frozenset[str]:
+    """Return the words of a message that stand there whatever the values are."""
+    return frozenset(_FIXED.findall(_VALUE.sub(" ", message_template(message)).lower()))
 
 
 def _folded(text: str) -> str:

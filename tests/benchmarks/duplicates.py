@@ -8,13 +8,13 @@ bug; a bug is hidden where no group holds mostly it: its failures went into anot
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.evaluation import case_of
 
-from nightwatch_core.intake.cases import signature
+from nightwatch_core.intake.cases import cases
 
 Err = dict[str, Any]
 DATA = "defects4j_traces.jsonl.gz"
@@ -30,20 +30,25 @@ class Share(NamedTuple):
     hidden: int
 
 
-def seed_key(err: Err) -> Hashable:
-    """Return the seed's group: class and transaction."""
-    return err["error_class"], err["transaction"]
+def seed_groups(night: list[Err]) -> Iterable[list[Err]]:
+    """Return the seed's groups: class and transaction."""
+    found: dict[Hashable, list[Err]] = defaultdict(list)
+    for err in night:
+        found[err["error_class"], err["transaction"]].append(err)
+    return found.values()
 
 
-def case_key(err: Err) -> Hashable:
-    """Return our case: root class and top frame of the application."""
-    case = case_of(err)
-    return signature(case.leader, case.trace) or case.fingerprint
+def our_cases(night: list[Err]) -> Iterable[list[Err]]:
+    """Return our cases, each failure being a group of its own."""
+    by_name = {err["id"]: err for err in night}
+    made = ((case_of(err), {"fingerprint": err["id"]}) for err in night)
+    traced = tuple((case.leader.model_copy(update=name), case.trace) for case, name in made)
+    return [[by_name[group.fingerprint] for group in case.groups] for case in cases(traced)]
 
 
-WAYS: dict[str, Callable[[Err], Hashable]] = {
-    "the seed's: class and transaction": seed_key,
-    "ours: cases": case_key,
+WAYS: dict[str, Callable[[list[Err]], Iterable[list[Err]]]] = {
+    "the seed's: class and transaction": seed_groups,
+    "ours: cases": our_cases,
 }
 
 
@@ -56,15 +61,13 @@ def nights(folder: Path) -> list[list[Err]]:
     return list(found.values())
 
 
-def share(way: Callable[[Err], Hashable], projects: list[list[Err]]) -> Share:
+def share(way: Callable[[list[Err]], Iterable[list[Err]]], projects: list[list[Err]]) -> Share:
     """Add up the nights."""
     analyses = explained = bugs = 0
     for night in projects:
-        groups: dict[Hashable, Counter[str]] = defaultdict(Counter)
-        for err in night:
-            groups[way(err)][err["bug"]] += 1
+        groups = [Counter(err["bug"] for err in members) for members in way(night)]
         analyses += len(groups)
-        explained += len({group.most_common(1)[0][0] for group in groups.values()})
+        explained += len({group.most_common(1)[0][0] for group in groups})
         bugs += len({err["bug"] for err in night})
     errors = sum(map(len, projects))
     return Share(errors, bugs, analyses, analyses - explained, bugs - explained)

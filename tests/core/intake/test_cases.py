@@ -1,9 +1,15 @@
 from datetime import UTC, datetime
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tables import tables_of
+
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.cases import RULES, cases, families, signature
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
+TABLES = tables_of(__file__)
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)
 
 
@@ -101,3 +107,53 @@ def test_a_case_was_seen_when_any_of_its_groups_was():
     case = Case(leader=leader, others=(other, group(3)))
     assert (case.first_seen, case.last_seen) == (early, late)
     assert Case(leader=group(4).model_copy(update={"last_seen": None})).last_seen is None
+
+
+def raised(
+    at, says, tx, caller=None, library="execute", own="query", root="sqlite3.OperationalError"
+):
+    """Say what a group and its trace are: raised in a library that `own` calls for `caller`."""
+    frames = (Frame(path="/gems/db.py", function=library),) if library else ()
+    ours = ((own, 7), (caller or tx, 3))
+    frames += tuple(
+        Frame(path="/srv/app/db.py", repo_path="app/db.py", function=name, line=line, in_app=True)
+        for name, line in ours
+    )
+    link = ExceptionLink(error_class=root, message=says, frames=frames)
+    seen = group(at, root, tx).model_copy(update={"message": says})
+    return seen, Trace(links=(link,))
+
+
+@pytest.mark.parametrize("told", TABLES["cases"], ids=lambda told: told["why"])
+def test_what_is_one_case(told):
+    traced = tuple(raised(at, **{**told["all"], **one}) for at, one in enumerate(told["groups"]))
+    found = cases(traced)
+    assert [len(case.groups) for case in found] == told["cases"]
+    names = [case.signature for case in found]
+    assert len({*names}) == len(names)
+
+
+LOCKED, COLUMN = "database is locked", "no such column: {}"
+VALUES = st.one_of(st.integers().map(str), st.uuids().map(str), st.sampled_from(("'a'", "a1")))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from((LOCKED, COLUMN)), VALUES), min_size=1, max_size=9),
+    st.randoms(),
+)
+def test_values_make_no_cases_and_neither_does_an_order(said, chance):
+    traced = [raised(at, text.format(value), f"GET /{at}") for at, (text, value) in enumerate(said)]
+    found = {frozenset(case.groups) for case in cases(tuple(traced))}
+    by_text = [[one for one, (text, _) in zip(traced, said, strict=True) if text == kind]
+               for kind in (LOCKED, COLUMN)]  # fmt: skip
+    assert found == {frozenset(group for group, _ in some) for some in by_text if some}
+    chance.shuffle(traced)
+    assert {frozenset(case.groups) for case in cases(tuple(traced))} == found
+
+
+def test_the_most_frequent_group_leads_and_lends_its_trace():
+    few, many = group(1), group(2, "Wrapped", "GET /many").model_copy(update={"occurrences": 9})
+    old = many.model_copy(update={"fingerprint": "v1:0", "last_seen": SEEN.replace(year=2020)})
+    (case,) = cases(((few, trace(line=3)), (old, trace(line=4)), (many, trace(line=5))))
+    assert case.groups == (many, old, few)
+    assert (case.title, case.trace) == ("Wrapped in GET /many", trace(line=5))

@@ -24,7 +24,7 @@ from nightwatch_core.memory.prior_analyses import (
     recall_case,
     with_priors,
 )
-from nightwatch_core.memory.recall import LessonSearch
+from nightwatch_core.memory.recall import LessonSearch, is_same_error
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.assignment import UnexplainedCase
@@ -218,6 +218,17 @@ def test_a_name_alone_makes_no_error_known():
     wraps = claims.model_copy(update={"causes": ("KeyError: no total",)})
     assert isinstance(met(wraps), Analysis)
     assert is_its_own(kin, case(), report())
+
+
+def test_a_place_alone_makes_no_error_known_that_says_another_thing():
+    place = case().model_copy(update={"signature": "f1:a"})
+    there = lesson(fingerprint="v1:b", aliases=("f1:a",))
+    for message, fits in (("no total for order 4", True), ("database is locked", False)):
+        leader = place.leader.model_copy(update={"message": message})
+        tonight = place.model_copy(update={"leader": leader})
+        told = there.model_copy(update={"message": "no total for order 17"})
+        assert is_same_error(tonight, told) is fits
+        assert is_same_error(tonight, told.model_copy(update={"aliases": ("f1:a", "v1:a")}))
 
 
 def test_two_errors_of_a_night_do_not_write_one_document_in_turn():
