@@ -74,7 +74,7 @@ def find_causes(
     """
     pinned = code.pin_code(options, night, selection)
     traced = errors.trace_groups(options, selection.kept, pinned)
-    cases = errors.make_cases(traced)
+    cases = errors.make_cases(traced, selection)
     past = attempt(
         "following up earlier proposals",
         *(knowledge.follow_up, options, night, pinned, selection, earlier, cases),

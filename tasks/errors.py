@@ -82,17 +82,18 @@ def select_groups(
     rules, notes = ignoring.rules_in_force(every, fetched.groups, fetched.window)
     candidates = limits.GROUPS_A_CASE * (options.max_errors or 5)
     names = frozenset(known_groups.names)
-    selected = selection.select(fetched.groups, rules, candidates, fetched.window, names)
+    selected = selection.select(fetched.groups, rules, candidates, names)
     return selected.model_copy(update={"rule_notes": notes})
 
 
 @step("group errors into cases")
-def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
-    """Put groups with one root class and one top frame into one case."""
+def make_cases(traced: tuple[Traced, ...], selected: Selection) -> tuple[Case, ...]:
+    """Put groups with one root class, top frame and meaning into one case; the best come first."""
     cases = families.cases(
         tuple((item.group, item.traces[0] if item.traces else None) for item in traced)
     )
-    return tuple(families.at_its_commit(case, traced) for case in cases)
+    ranked = sorted(cases, key=selection.case_order(selected))
+    return tuple(families.at_its_commit(case, traced) for case in ranked)
 
 
 @step("select new cases")

@@ -50,7 +50,7 @@ def select_every(options: NightOptions, fetched: Fetched, known_groups: KnownErr
     """Rank all errors that nobody ignores and no lesson covers."""
     every = reading(options).knowledge.ignore_rules()
     rules, notes = rules_in_force(every, fetched.groups, fetched.window)
-    selected = select(fetched.groups, rules, len(fetched.groups), fetched.window)
+    selected = select(fetched.groups, rules, len(fetched.groups))
     names = frozenset(known_groups.names)
     new = tuple(group for group in selected.kept if group.fingerprint not in names)
     return selected.model_copy(update={"kept": new, "rule_notes": notes})

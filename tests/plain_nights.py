@@ -82,7 +82,7 @@ class PlainNights:
     ) -> CauseFindings:
         code = pin_code.fn(options, night, selected)
         traced = tuple(errors.trace_group.fn(group, options, code) for group in selected.kept)
-        cases = errors.make_cases.fn(traced)
+        cases = errors.make_cases.fn(traced, selected)
         past = attempt(
             "following up", self._kept, knowledge.follow_up, options=options, night=night,
             code=code, selection=selected, earlier=earlier, cases=cases, otherwise=PastOutcomes(),

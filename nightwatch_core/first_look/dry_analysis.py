@@ -86,7 +86,7 @@ def first_look(
     base = repository.host.head() if repository else None
     deployed = deployments(repository.host.releases(), (), releases) if repository else ()
     glanced, traced = [], []
-    for group in select(groups, IgnoreRules(), 60, window).kept:
+    for group in select(groups, IgnoreRules(), 60).kept:
         traces, commit = source.traces(group, 1), chosen
         if repository and base:
             sighting = sighting_of(group, traces, deployed)

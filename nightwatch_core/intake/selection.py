@@ -1,31 +1,26 @@
 """Select the error groups of tonight; every other one gets a reason."""
 
 import re
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from math import log1p
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
 from nightwatch_core.models.assignment import RecallResult
-from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Selection, Window
+from nightwatch_core.models.errors import Case, DroppedGroup, ErrorGroup, Selection
 from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table, plural
 from nightwatch_core.text.words import ClassTable
 
-# What deserves tonight's attention: one score per error group, from four terms of 0 to 1.
+# What deserves tonight's attention: `rank` is the one order of errors, from groups to the report.
 #
 # `RecordNotFound` weighs as much as a `NoMethodError` on purpose: where it reaches production
 # unhandled, a person saw an error page.
 
-WEIGHTS: dict[str, float] = {
-    "occurrences": 0.4,
-    "severity": 0.3,
-    "recency": 0.2,
-    "user-facing": 0.1,
-}
-MANY_OCCURRENCES = 100
-UNKNOWN_SEVERITY = UNKNOWN_RECENCY = 0.5
+WEIGHTS: dict[str, float] = {"frequency": 0.7, "severity": 0.3}
+MANY_OCCURRENCES = 1_000
+UNKNOWN_SEVERITY = 0.5
 
 
 class Severities(Value):
@@ -63,36 +58,48 @@ FACING: tuple[tuple[float, str], ...] = (  # the first that matches counts
 )
 
 
-def score(group: ErrorGroup, window: Window) -> float:
-    """Weigh a group's terms, 0 to 1."""
-    return round(sum(WEIGHTS[name] * value for name, value in terms(group, window).items()), 6)
+Rank = tuple[float, bool, int, int, float, float, str, str, str]
 
 
-def terms(group: ErrorGroup, window: Window) -> dict[str, float]:
-    """Rate a group against the window that was looked at; a regression is always severe."""
-    is_regression = group.triage.state == "regressed"
-    return {
-        "occurrences": frequency(group.occurrences),
-        "severity": 1.0 if is_regression else severity(group.error_class),
-        "recency": recency(group.last_seen, window),
-        "user-facing": user_facing(group.transaction),
-    }
+def rank(*groups: ErrorGroup) -> Rank:
+    """Return the sort key of groups with one cause: the best ranked come first."""
+    leader = min(groups, key=lambda group: (-group.occurrences, group.fingerprint))
+    return (
+        -score(*groups),
+        all(group.triage.state != "regressed" for group in groups),
+        -sum(group.occurrences for group in groups),
+        -max(group.users or 0 for group in groups),
+        -max(user_facing(group.transaction) for group in groups),
+        -max(group.last_seen.timestamp() if group.last_seen else 0.0 for group in groups),
+        *(leader.fingerprint, leader.source, leader.app),
+    )
+
+
+def score(*groups: ErrorGroup) -> float:
+    """Weigh how often groups with one cause occurred, and how severe they are, 0 to 1.
+
+    A regression is always severe.
+    """
+    severe = (1.0 if g.triage.state == "regressed" else severity(g.error_class) for g in groups)
+    often = frequency(sum(group.occurrences for group in groups))
+    return round(WEIGHTS["frequency"] * often + WEIGHTS["severity"] * max(severe), 6)
+
+
+def case_order(selection: Selection) -> Callable[[Case], tuple[int, Rank]]:
+    """Return the sort key of cases: as batches judged them, else as they rank."""
+    judged = selection.kept if selection.is_judged else ()
+    place = {group.fingerprint: at for at, group in enumerate(judged)}
+
+    def key(case: Case) -> tuple[int, Rank]:
+        first = min(place.get(group.fingerprint, len(place)) for group in case.groups)
+        return first, rank(*case.groups)
+
+    return key
 
 
 def frequency(occurrences: int) -> float:
-    """Return the frequency score, 0 to 1; 1 from a hundred occurrences on."""
-    return max(0.0, min(occurrences / MANY_OCCURRENCES, 1.0))
-
-
-def recency(last_seen: datetime | None, window: Window) -> float:
-    """Return the recency score: 1 at the window's end, 0 at its start, 0.5 where unknown."""
-    if last_seen is None or last_seen.tzinfo is None:
-        return UNKNOWN_RECENCY
-    length = (window.until - window.since).total_seconds()
-    if length <= 0:
-        return 1.0
-    age = (window.until - last_seen).total_seconds()
-    return max(0.0, min(1.0 - age / length, 1.0))
+    """Return the frequency score, 0 to 1; every doubling counts alike, up to a thousand."""
+    return max(0.0, min(log1p(max(occurrences, 0)) / log1p(MANY_OCCURRENCES), 1.0))
 
 
 def severity(error_class: str) -> float:
@@ -118,7 +125,6 @@ def select(
     groups: Iterable[ErrorGroup],
     rules: IgnoreRules,
     limit: int,
-    window: Window,
     known_names: frozenset[str] = frozenset(),
 ) -> Selection:
     """Keep the best ranked `limit` groups that nobody ignores, and those in `known_names`.
@@ -126,8 +132,7 @@ def select(
     Known errors cost nothing, so they take no place from new ones.
 
     Dropped groups follow in two blocks: ignored ones in the order they came, then the ranked ones.
-    The order does not depend on the order of `groups`: equal scores fall back on regressions,
-    occurrences, last occurrence and fingerprint.
+    The order does not depend on the order of `groups`.
     """
     ignored, open_groups = [], []
     for group in groups:
@@ -141,17 +146,15 @@ def select(
         else:
             open_groups.append(group)
     kept, over_limit, room = [], [], {True: limits.KNOWN_GROUPS, False: max(0, limit)}
-    for place, (group, points) in enumerate(
-        sorted(((group, score(group, window)) for group in open_groups), key=_order), start=1
-    ):
+    reason = f"limit of {plural(max(0, limit), 'error group')} a night reached"
+    for place, group in enumerate(sorted(open_groups, key=rank), start=1):
         is_known = group.fingerprint in known_names
         if room[is_known] > 0:
             room[is_known] -= 1
             kept.append(group)
         else:
-            reached = f"limit of {plural(max(0, limit), 'error group')} a night reached"
-            reason = f"{reached} (rank {place} of {len(open_groups)}, score {points:.2f})"
-            over_limit.append(DroppedGroup(group=group, reason=reason))
+            note = f"rank {place} of {len(open_groups)}, score {score(group):.2f}"
+            over_limit.append(DroppedGroup(group=group, reason=reason, note=note))
     return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
 
@@ -162,9 +165,9 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     are traced, and the limit counts cases.
     """
     kept, over = memory.unknown[: max(0, limit)], memory.unknown[max(0, limit) :]
-    reached = f"limit of {plural(max(0, limit), 'case')} a night reached"
+    reason = f"limit of {plural(max(0, limit), 'case')} a night reached"
     late = tuple(
-        DroppedGroup(group=group, reason=f"{reached} (case {place} of {len(memory.unknown)})")
+        DroppedGroup(group=group, reason=reason, note=f"case {place} of {len(memory.unknown)}")
         for place, unknown in enumerate(over, start=len(kept) + 1)
         for group in unknown.case.groups
     )
@@ -177,14 +180,4 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
                 "dropped": (*selection.dropped, *late),
             }
         ),
-    )
-
-
-def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, str, str, str]:
-    group, points = ranked
-    seen = group.last_seen.timestamp() if group.last_seen else 0.0
-    is_new = group.triage.state != "regressed"
-    return (
-        *(-points, is_new, -group.occurrences, -seen),
-        *(group.fingerprint, group.source, group.app),
     )

@@ -220,7 +220,7 @@ class ErrorGroup(Value):
 
 
 class Case(Value):
-    """Error groups with one root class and one top in-app frame: what one analysis explains."""
+    """Error groups of one root class that fail in one place and mean one thing."""
 
     leader: ErrorGroup
     others: tuple[ErrorGroup, ...] = ()
@@ -301,7 +301,8 @@ class DroppedGroup(Value):
     group: ErrorGroup
     # By the team or a rule; by how many we take; or by a night that ended before.
     kind: Literal["ignored", "limit", "ended"] = "limit"
-    reason: str
+    reason: str  # the same for all that were dropped alike
+    note: str = ""  # of this one: its place
 
 
 class Selection(Value):
@@ -310,6 +311,7 @@ class Selection(Value):
     kept: tuple[ErrorGroup, ...] = ()
     dropped: tuple[DroppedGroup, ...] = ()
     rule_notes: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
+    is_judged: bool = False  # a batch's severities made the order, not how often they occurred
     earlier: tuple[str, ...] = ()  # fingerprints of kept groups that only earlier nights saw
 
     @property

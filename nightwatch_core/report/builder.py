@@ -8,6 +8,7 @@ from nightwatch_core.analysis.waves import total_usage
 from nightwatch_core.code.diffs import file_diffs, joined_diff
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
+from nightwatch_core.intake.selection import case_order
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models import assignment
@@ -81,9 +82,9 @@ def add_findings(
     failures = tuple(failure for wave in findings.waves for failure in wave.failures)
     usage, errors = total_usage(fresh, failures), len(fresh) + len(failures)
     failed = f"{len(failures)} of {errors} analyses failed" if failures else ""
-    rank = {group.fingerprint: at for at, group in enumerate(findings.selection.kept)}
+    order = case_order(findings.selection)
     both = (*findings.memory.known, *fresh)
-    ranked = tuple(sorted(both, key=lambda a: rank.get(a.fingerprint, len(rank))))
+    ranked = tuple(sorted(both, key=lambda analysis: order(analysis.case)))
     degraded = degrade(report, *findings.troubles, failed, fallback_summary(fresh))
     complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
     board = findings.memory.past.board

@@ -291,13 +291,14 @@ def dropped(report: RunReport, limits: Limits) -> Section:
 
 
 def _dropped_for(reason: str, members: list[DroppedGroup], limits: Limits) -> Entry:
-    groups = sorted((member.group for member in members), key=lambda group: -group.occurrences)
+    members.sort(key=lambda member: -member.group.occurrences)
     examples = [
-        f"{line(group.title, TITLE)} ({group.occurrences:,}) `{line(group.fingerprint, NAME)}`"
-        for group in groups
+        f"{line(member.group.title, TITLE)} ({member.group.occurrences:,}) "
+        f"`{line(member.group.fingerprint, NAME)}` {line(member.note, NAME)}".rstrip()
+        for member in members
     ]
-    seen = plural(sum(group.occurrences for group in groups), "time")
-    head = f"{plural(len(groups), 'error group')}, seen {seen}: {reason}"
+    seen = plural(sum(member.group.occurrences for member in members), "time")
+    head = f"{plural(len(members), 'error group')}, seen {seen}: {reason}"
     return Entry(head=head, more=capped(examples, limits.examples))
 
 

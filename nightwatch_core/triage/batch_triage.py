@@ -434,7 +434,7 @@ def only_flagged(
     now = {group.fingerprint: group for group in groups}
     every = [now.get(group.fingerprint, group) for *_, group in rated]
     late = (
-        DroppedGroup(group=group, reason=f"flagged, place {place} of {len(every)}: postponed")
+        DroppedGroup(group=group, reason="flagged, postponed", note=f"{place} of {len(every)}")
         for place, group in enumerate(every[candidates:], start=candidates + 1)
     )
-    return Selection(kept=tuple(every[:candidates]), dropped=tuple(late))
+    return Selection(kept=tuple(every[:candidates]), dropped=tuple(late), is_judged=True)
