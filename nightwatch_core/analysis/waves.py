@@ -145,7 +145,11 @@ def first_wave(
     Every case gets its allowance by its rank (`capabilities` are the model's, for what USD are
     worth); a leader for whom nothing is left waits for what the first wave leaves.
     """
-    related = families(tuple(item.case for item in prepared))
+    suspected = {item.fingerprint: item.research.suspects for item in prepared}
+    related = families(
+        tuple(item.case for item in prepared),
+        lambda case: tuple(suspect.pull.sha for suspect in suspected[case.fingerprint]),
+    )
     waves = Waves(
         night=night,
         code=code,

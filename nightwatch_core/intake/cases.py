@@ -1,7 +1,7 @@
 """Put groups with one failing place and meaning into a case, and likely relatives into a family."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from nightwatch_core.intake import limits
 from nightwatch_core.models.assignment import Traced as TracedGroup
@@ -23,6 +23,8 @@ _COMMON_MODULES = frozenset(("", "main", "app", "api", "src", "views", "tasks", 
 ADVICE = data_table(__package__, "library_advice.toml", dict[str, Pattern])["advice"]
 
 Traced = tuple[ErrorGroup, Trace | None]
+Keys = tuple[Hashable, ...]
+Rule = Callable[[Case], Keys]
 
 
 def root_class(group: ErrorGroup, trace: Trace | None) -> str:
@@ -133,26 +135,24 @@ def _age(group: TracedGroup) -> float:
     return group.commit.at.timestamp() if group.commit and group.commit.at else 0.0
 
 
-def _top_frame(case: Case) -> tuple[str, ...]:
+def _top_frame(case: Case) -> Keys:
     path, function = _place(case.trace)
     return (frame_signature("", path, function),) if path else ()
 
 
-def _class_and_file(case: Case) -> tuple[str, ...]:
+def _class_and_file(case: Case) -> Keys:
     top = case.trace.top if case.trace else None
-    return (root_class(case.leader, case.trace), _path(top)) if top else ()
+    return ((root_class(case.leader, case.trace), _path(top)),) if top else ()
 
 
-def _class_and_module(case: Case) -> tuple[str, ...]:
+def _class_and_module(case: Case) -> Keys:
     module = endpoint(case.leader.transaction).module
     if module.lower() in _COMMON_MODULES:
         return ()
-    return (case.leader.app, root_class(case.leader, case.trace), module)
+    return ((case.leader.app, root_class(case.leader, case.trace), module),)
 
 
-Rule = Callable[[Case], tuple[str, ...]]
-
-# What relatives have in common, the closest first; an empty key has nothing in common.
+# What relatives have in common, the closest first: one key or more; none has nothing in common.
 RULES: tuple[tuple[str, Rule], ...] = (
     ("same top in-app frame", _top_frame),
     ("same root class and file", _class_and_file),
@@ -160,15 +160,19 @@ RULES: tuple[tuple[str, Rule], ...] = (
 )
 
 
-def families(cases: tuple[Case, ...]) -> tuple[Family, ...]:
+def families(
+    cases: tuple[Case, ...], suspected: Callable[[Case], Keys] = lambda case: ()
+) -> tuple[Family, ...]:
     """Put every case into one family of at most five; leaders keep the order of `cases`.
 
-    A case joins the earlier leader it is closest to by RULES, or leads a family of its own.
+    A case joins the earlier leader it is closest to by RULES, or else one that the same change is
+    `suspected` of, or leads a family of its own.
     """
+    rules = (*RULES, ("same suspected change", suspected))
     members: list[list[Case]] = []  # the leader first
     reasons: list[dict[str, None]] = []
     for case in cases:
-        joined = _closest(case, members)
+        joined = _closest(case, members, rules)
         if joined is None:
             members.append([case])
             reasons.append({})
@@ -182,10 +186,12 @@ def families(cases: tuple[Case, ...]) -> tuple[Family, ...]:
     )
 
 
-def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
-    for reason, key in RULES:
-        own = key(case)
+def _closest(
+    case: Case, members: list[list[Case]], rules: tuple[tuple[str, Rule], ...]
+) -> tuple[int, str] | None:
+    for reason, key in rules:
+        own = frozenset(key(case))
         for number, (leader, *siblings) in enumerate(members):
-            if own and len(siblings) + 1 < limits.FAMILY and key(leader) == own:
+            if len(siblings) + 1 < limits.FAMILY and not own.isdisjoint(key(leader)):
                 return number, reason
     return None

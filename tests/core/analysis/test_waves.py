@@ -62,6 +62,23 @@ def test_leaders_first_then_siblings():
     assert names(second_wave(NightOptions(), waves, WaveResult())) == ["v1:b"]
 
 
+def test_two_errors_that_one_change_is_suspected_of_are_told_one_finding():
+    new, old = (MergedPull(number=n, title="t", sha=f"{n}" * 40, merged_at=DAY) for n in (4, 5))
+    suspected = ((new,), (old,), (old, new), ())
+    made = [
+        error(name, f"E{name}", "m", f"{name}.py",
+              suspects=tuple(Suspect(pull=pull, score=0.9) for pull in pulls))
+        for name, pulls in zip("abcd", suspected, strict=True)
+    ]  # fmt: skip
+    waves = first(*made)
+    assert names(waves.leaders) == ["v1:a", "v1:b", "v1:d"]
+    assert waves.families[0].because == "same suspected change"
+    found = WaveResult(analyses=(analysis(made[0].case),))
+    (told,) = second_wave(NightOptions(), waves, found)
+    assert told.case.fingerprint == "v1:c"
+    assert told.research.leader_findings
+
+
 def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves():
     options = NightOptions(total_token_budget=50_000)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
