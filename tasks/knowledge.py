@@ -3,6 +3,7 @@
 from typing import Any
 
 from nightwatch_core import patterns
+from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.follow_up import (
@@ -57,6 +58,8 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     earlier = _earlier_lesson(analysis.case, options, report)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
+    if analysis.ending.kind != "reused" and not analysis.fix_alone:
+        lesson = lesson.model_copy(update={"analyst": _analyst(options)})
     file = publishing(options).knowledge.write(lesson)
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
@@ -65,6 +68,11 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     return WrittenLesson(
         file=file, what="reused" if analysis.ending.kind == "reused" else "refreshed"
     )
+
+
+def _analyst(options: NightOptions) -> str:
+    agents = agents_of(reading(options).agents)
+    return digest(f"{options.model} {options.agent} {agents.model_dump_json()}")[:16]
 
 
 def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Lesson | None:
@@ -262,6 +270,7 @@ def recall_cases(
             traffic=traffic,
             lesson_days=LESSON_DAYS,
             by_rules=options.model == RULES,
+            analyst=_analyst(options),
         )
         for case in cases
     )

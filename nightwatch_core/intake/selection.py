@@ -1,6 +1,5 @@
 """Select the error groups of tonight; every other one gets a reason."""
 
-import re
 from collections.abc import Callable, Iterable
 from math import log1p
 
@@ -36,29 +35,7 @@ _TABLE = ClassTable(
     {name: value for value, names in SEVERITIES.namespaces.items() for name in names},
 )
 
-ELSE_FACING = 0.6
-_LONGEST = 500
-_WORD = r"(?:^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:{})(?:$|[^a-zA-Z]|(?<=[a-z])(?=[A-Z]))"
-_VERB = r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)"
-_ACTIONS = "index|show|new|create|edit|update|destroy"
-
-
-def _word(names: str) -> str:
-    return _WORD.format(f"(?:{names})")
-
-
-FACING: tuple[tuple[float, str], ...] = (  # the first that matches counts
-    (1.0, r"^(?:Controller|WebTransaction)/"),
-    (1.0, rf"^(?:{_VERB}\s+\S|/|https?://)"),
-    (1.0, _word("controllers?")),
-    (0.5, _word("mailers?|notifiers?")),
-    (1.0, rf"^[a-z0-9_/]+[/#](?:{_ACTIONS})$"),
-    (0.3, _word("jobs?|workers?|sidekiq|celery|resque|tasks?|rake|cron|consumers?|queues?")),
-    (1.0, _word("api|apis|views?|endpoints?|routes?|routers?|graphql|resolvers?")),
-)
-
-
-Rank = tuple[float, bool, int, int, float, float, str, str, str]
+Rank = tuple[float, bool, int, int, float, str, str, str]
 
 
 def rank(*groups: ErrorGroup) -> Rank:
@@ -69,7 +46,6 @@ def rank(*groups: ErrorGroup) -> Rank:
         all(group.triage.state != "regressed" for group in groups),
         -sum(group.occurrences for group in groups),
         -max(group.users or 0 for group in groups),
-        -max(user_facing(group.transaction) for group in groups),
         -max(group.last_seen.timestamp() if group.last_seen else 0.0 for group in groups),
         *(leader.fingerprint, leader.source, leader.app),
     )
@@ -106,12 +82,6 @@ def severity(error_class: str) -> float:
     """Return the severity of an error class, 0.3 to 1.0; 0.5 for an unlisted class."""
     listed = _TABLE.find(error_class)
     return UNKNOWN_SEVERITY if listed is None else listed
-
-
-def user_facing(transaction: str) -> float:
-    """Return the user-facing score: the first matching row of FACING, else 0.6."""
-    text = transaction.strip()[:_LONGEST]
-    return next((value for value, pattern in FACING if re.search(pattern, text)), ELSE_FACING)
 
 
 class Narrowed(Value):

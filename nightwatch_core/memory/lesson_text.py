@@ -36,8 +36,8 @@ SEEDS = (  # fields that every document has
     "iterations_used", "tokens_used",
 )  # fmt: skip
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
-    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "model", "fingerprint",
-    "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
+    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "model", "analyst",
+    "fingerprint", "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
     "last_matched", "proposed", "outcomes", "watch", "evidence", "edits", "edits_read",
     "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
     "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",

@@ -9,7 +9,7 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import ordinal
+from nightwatch_core.text.plain_text import plural
 
 AHEAD = timedelta(days=14)  # an older window may be read after a newer one; further is no date
 
@@ -119,9 +119,10 @@ def later(recorded: datetime | None, other: datetime) -> datetime:
 
 # Findings that did not settle their error: weak ones, and causes whose fix is owed.
 #
-# They are looked at again on the second, fourth, eighth … night that sees the error, at least every
-# 32 of them, and in between cost nothing. The count begins anew once anything speaks for another
-# result: the error regressed or jumped, code it runs through changed, somebody asked afresh.
+# The same code and record lead to the same finding, so they are looked at again once anything
+# speaks for another: the error regressed or rose, code it runs through changed, another model or
+# other instructions, somebody asked afresh; then the count of nights begins anew. Else every 32
+# nights; the next night where a fix is owed, or only a fix was asked for.
 
 _STEP = 200  # characters
 _LONGEST = 32  # nights
@@ -163,35 +164,25 @@ def nights_before(lesson: Lesson) -> int:
     return max(lesson.unsettled_nights, 1)
 
 
-def is_due(before: int) -> bool:
-    """Tell whether the error is looked at again after so many nights.
-
-    >>> [night for night in range(2, 100) if is_due(night - 1)]
-    [2, 4, 8, 16, 32, 64, 96]
-    """
-    return before & (before + 1) == 0 or (before + 1) % _LONGEST == 0
-
-
-def next_look(before: int) -> int:
-    """Tell the number of the night of the next look.
-
-    >>> next_look(2), next_look(4)
-    (4, 8)
-    """
-    nights = range(before + 1, before + _LONGEST + 1)
-    return next(night for night in nights if is_due(night - 1))
+def is_due(lesson: Lesson) -> bool:
+    """Tell whether it is looked at again although nothing has changed."""
+    tonight = nights_before(lesson) + 1
+    is_whole = lesson.analyst and why_weak(lesson)
+    return tonight % _LONGEST == 0 or (tonight == 2 and not is_whole)
 
 
 def waits_for(lesson: Lesson) -> str:
     """Say since when a weak finding waits, and for what; its words are escaped by who shows it."""
-    since, before = lesson.unsettled_since or lesson.first_detected, nights_before(lesson)
+    since = lesson.unsettled_since or lesson.first_detected
+    looks = sum(seen.verdict != "known" for seen in lesson.nights)
+    nights = plural(max(len(lesson.nights), looks), "night")
     files = ", ".join(dict.fromkeys(item.path for item in lesson.watched[:2]))
-    changed = f", or once {line(files, _STEP)} changes" if files else ""
+    changed = f"{line(files, _STEP)} changes, " if files else ""
     asked = lesson.question or next(iter(lesson.next_steps), "")
     ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
     return (
-        f"no proof since {since.isoformat()} ({why_weak(lesson)}): looked at again on the "
-        f"{ordinal(next_look(before))} night{changed}{ask}"
+        f"no proof since {since.isoformat()} ({why_weak(lesson)}), looked at on {looks} of "
+        f"{nights}: looked at again once {changed}it occurs more often or the model changes{ask}"
     )
 
 

@@ -14,7 +14,7 @@ from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import summary
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes import REOPENED, is_only_rejected, open_trouble, why_no_news
-from nightwatch_core.memory.rates import is_spike
+from nightwatch_core.memory.rates import RISE_LEVEL, SPIKE_LEVEL, is_spike
 from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
@@ -44,6 +44,7 @@ class CaseTonight(Value):
     traffic: int | None = None  # the application's transactions in the window; None: not known
     lesson_days: int = 0  # days until a lesson is looked at afresh; 0: never
     by_rules: bool = False  # the rules analyse tonight, no language model
+    analyst: str = ""  # digest of tonight's model and instructions
 
     @property
     def count(self) -> knowledge.OccurrenceCount:
@@ -74,7 +75,9 @@ def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[
     at = occurrences.plausible(lesson.analysed_at, tonight.night)
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     is_old = 0 < tonight.lesson_days < days
-    return regressed, is_spike(earlier, tonight.count), f"it is {days} days old" if is_old else ""
+    level = RISE_LEVEL if occurrences.why_weak(lesson) else SPIKE_LEVEL
+    spike = is_spike(earlier, tonight.count, level)
+    return regressed, spike, f"it is {days} days old" if is_old else ""
 
 
 def why_unsound(lesson: knowledge.Lesson, digest_of: Callable[[str], str]) -> str:
@@ -135,9 +138,11 @@ def turn_of(
         return Doubt(changed)
     if lesson.model == RULES and not tonight.by_rules:
         return Doubt(f"{why}, and only the rules looked at it")
-    before = occurrences.nights_before(lesson)
-    if not occurrences.is_due(before):
+    if not tonight.by_rules and lesson.analyst not in ("", tonight.analyst):
+        return Doubt(f"{why}, and the model or its instructions have changed since")
+    if not occurrences.is_due(lesson):
         return None
+    before = occurrences.nights_before(lesson)
     turn = f"{why}, and this is its {ordinal(before + 1)} night"
     return Doubt(turn, before, fix_alone=not occurrences.why_weak(lesson))
 

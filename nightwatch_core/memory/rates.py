@@ -18,6 +18,7 @@ from nightwatch_core.models.report import Night, NightRecord
 NIGHT = 24.0  # hours that a night looked at, where nobody wrote it down
 SPREAD = 0.45**2  # variance over squared mean of one error's nightly rates, as is usual
 SPIKE_LEVEL = 0.005  # chance at most of so many, were the rate the old one
+RISE_LEVEL = 0.05  # the same where a mistake costs a word or a look, and no lesson
 SPIKE_RATIO = 2.0  # times the old rate at least
 SPIKE_EXCESS = 5.0  # occurrences more than expected at least
 ENDED = ("complete", "degraded")
@@ -78,7 +79,9 @@ def rate_ratio(before: OccurrenceCount, after: OccurrenceCount) -> float | None:
     return inf if _count(after) and all(_exposures(before, after)) else None
 
 
-def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
+def is_spike(
+    earlier: Sequence[NightSeen], tonight: OccurrenceCount, level: float = SPIKE_LEVEL
+) -> str:
     """Return the reason tonight is a spike against earlier nights; empty for none.
 
     >>> nights = tuple(NightSeen(date=f"2031-03-0{day}", night="", occurrences=12, verdict="known")
@@ -96,7 +99,7 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
     minimum = max(SPIKE_RATIO * usual, usual + SPIKE_EXCESS)
     if not usual or many < minimum or many <= highest * now.hours:  # once seen is no news
         return ""
-    if chances(before, now).at_least >= SPIKE_LEVEL:
+    if chances(before, now).at_least >= level:
         return ""
     on = f"on {len(nights)} night{'' if len(nights) == 1 else 's'} before"
     return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"

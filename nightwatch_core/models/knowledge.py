@@ -226,6 +226,7 @@ class Lesson(Value):
     tokens_used: int = 0
     cost_used: float | None = None  # USD; None: not known
     model: str = ""  # who analysed it
+    analyst: str = ""  # digest of model and instructions; empty: not known, or no whole analysis
     commit: str = ""
     outcome: str = ""  # of our proposals, the last of `outcomes`; empty: nothing yet
     outcomes: tuple[OutcomeEvent, ...] = ()  # what became of our proposals, oldest first

@@ -3,15 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables_of
 
-from nightwatch_core.intake.selection import (
-    case_order,
-    frequency,
-    narrow,
-    score,
-    select,
-    severity,
-    user_facing,
-)
+from nightwatch_core.intake.selection import case_order, frequency, narrow, score, select, severity
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import RecallResult, UnexplainedCase
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Triage
@@ -134,9 +126,3 @@ def test_severities(figure):
     names = TABLES["severities"][figure].split()
     assert {name: severity(name) for name in names} == dict.fromkeys(names, figure)
     assert severity("") == 0.5
-
-
-@pytest.mark.parametrize("figure", TABLES["user_facing"])
-def test_user_facing(figure):
-    names = TABLES["user_facing"][figure].split(", ")
-    assert {name: user_facing(name) for name in names} == dict.fromkeys(names, figure)

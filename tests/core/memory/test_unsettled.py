@@ -1,12 +1,12 @@
 from datetime import date
 
 import pytest
-from core.lesson_shapes import FIRST, analysis, case, lesson, night
+from core.lesson_shapes import FIRST, analysis, case, lesson, night, one_group, seen
 
 from nightwatch_core.memory.lesson_text import body, document, lesson_of
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.occurrences import fix_owed, waits_for, why_unsettled, why_weak
-from nightwatch_core.memory.prior_analyses import CaseTonight, reused_analysis, turn_of
+from nightwatch_core.memory.prior_analyses import CaseTonight, news, reused_analysis, turn_of
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.knowledge import CitedLine
 
@@ -18,11 +18,12 @@ WRAPPED_UP = Ending(kind="wrapped up", detail="progress")
 
 def weak(on=1, nights=0, earlier=None, **more):
     found = analysis(confidence="low", fix=(), unsettled_nights=nights, **more)
-    return lesson_from(found, night(on), DIGESTS, (), earlier)
+    kept = lesson_from(found, night(on), DIGESTS, (), earlier)
+    return kept.model_copy(update={"analyst": "a1"})
 
 
-def turn(of, on=5, digests=DIGESTS, by_rules=False):
-    tonight = CaseTonight(case=case(), night=night(on), by_rules=by_rules)
+def turn(of, on=5, digests=DIGESTS, **more):
+    tonight = CaseTonight(case=case(), night=night(on), **{"analyst": "a1", **more})
     return turn_of(of, tonight, lambda path: digests.get(path, ""))
 
 
@@ -45,16 +46,29 @@ def test_a_proof_ends_the_count():
     assert (proved.unsettled_nights, proved.unsettled_since, proved.watched) == (0, None, ())
 
 
-def test_its_turn_comes_on_the_second_fourth_and_eighth_night():
-    of = weak()
-    due = [
-        before + 1
-        for before in range(1, 20)
-        if turn(of.model_copy(update={"unsettled_nights": before}))
-    ]
-    assert due == [2, 4, 8, 16]
-    assert turn(of).why == "its confidence was low, and this is its 2nd night"
-    assert (turn(of).nights, turn(of).fix_alone) == (1, False)
+def test_what_stays_the_same_is_looked_at_again_once_in_32_nights_and_an_owed_fix_at_once():
+    owed = lesson(fix_owed="app/rate.rb: it does not parse", unsettled_nights=1)
+    for of, nights in ((weak(), [32, 64]), (owed, [2, 32, 64])):
+        due = [
+            before + 1
+            for before in range(1, 70)
+            if turn(of.model_copy(update={"unsettled_nights": before}))
+        ]
+        assert due == nights
+    late = turn(weak().model_copy(update={"unsettled_nights": 31}))
+    assert late.why == "its confidence was low, and this is its 32nd night"
+    assert (late.nights, late.fix_alone) == (31, False)
+
+
+def test_it_is_looked_at_again_once_it_rose_or_the_model_changed():
+    of = weak().model_copy(update={"nights": seen(1, occurrences=3)})
+    assert turn(of) is None
+    assert turn(of, analyst="a2").why.endswith("the model or its instructions have changed since")
+    assert turn(of, analyst="a2", by_rules=True) is None
+    for count, rose in ((10, False), (18, True)):
+        tonight = CaseTonight(case=one_group("v1:a", occurrences=count), night=night(5))
+        assert bool(news(of, tonight)) is rose
+        assert not news(lesson(nights=of.nights), tonight)  # a proved cause asks for more
 
 
 @pytest.mark.parametrize("nights", [0, -7, 10**15])
@@ -81,8 +95,9 @@ def test_a_settled_lesson_has_no_turn():
 def test_it_says_since_when_it_waits_and_for_what():
     of = weak(next_steps=("Is\u202e the table\nfull?",)).model_copy(update={"unsettled_nights": 2})
     assert waits_for(of) == (
-        "no proof since 2031-03-01 (its confidence was low): looked at again on the 4th night, "
-        "or once app/rate.rb changes; what would settle it: Is the table full?"
+        "no proof since 2031-03-01 (its confidence was low), looked at on 1 of 1 night: looked at "
+        "again once app/rate.rb changes, it occurs more often or the model changes; "
+        "what would settle it: Is the table full?"
     )
 
 
