@@ -1,5 +1,6 @@
 """Prove a fix before it becomes a draft: reproduce the crash, run the gate, correct it once."""
 
+from contextlib import suppress
 from functools import partial
 
 from nightwatch_core.analysis.budget import split_budget
@@ -8,6 +9,7 @@ from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, diff, fix_digest
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
@@ -58,12 +60,27 @@ def judged(
         reproduction = _without_test(reproduction, reason)
     else:
         reproduction = reproduction.model_copy(update={"green": tested.output})
+        if own := _own_test(briefing, applied.changes):
+            reason = f"{own}, which the fix changes, raises it too"
+            reproduction = _without_test(reproduction, reason)
     return _gated(briefing, fix, (check,), reproduction)
 
 
 def _without_test(reproduction: proposals.Reproduction, reason: str) -> proposals.Reproduction:
-    because = f"the test is not part of the draft: {reason}"
-    return reproduction.model_copy(update={"because": because, "test": ()})
+    return reproduction.model_copy(update={"because": reason, "test": ()})
+
+
+def _own_test(briefing: asking.ProofBriefing, changes: tuple[proposals.FileChange, ...]) -> str:
+    """Name a fix's own test that raises production's error without the fix; empty for none."""
+    harness = harness_for(briefing)
+    if isinstance(harness, str):
+        return ""
+    for change in changes:
+        with suppress(GiveUp):
+            is_test = change.text and TEST.search(change.path)
+            if is_test and not harness.on_failing(change.path, change.text or "").not_production:
+                return change.path
+    return ""
 
 
 def _with_test(

@@ -3,6 +3,7 @@
 Plain texts, as hostile as they came: each rendering escapes them for its own format.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
@@ -338,11 +339,8 @@ def doubt(analysis: Analysis) -> str:
 
 
 def question(analysis: Analysis) -> str:
-    """Return the question to the team; empty for none."""
-    asked = analysis.question.strip()
-    if not asked or asked.lower().startswith("a product choice"):
-        return asked
-    return f"{'To confirm' if analysis.fix_confidence == 'high' else 'A product choice'}: {asked}"
+    """Return the question to the team, without a label of its own; empty for none."""
+    return re.sub(r"(?i)^a product choice: *", "", analysis.question.strip())
 
 
 def _explanations(analysis: Analysis, status: str) -> Iterator[str]:
@@ -373,7 +371,7 @@ def _proof(finding: FindingView, limits: blocks.Limits) -> blocks.Section:
     of, gate, reason = finding.analysis, finding.analysis.gate, finding.no_draft
     lines = checked_lines(of)
     if gate is not None and gate.outcome == "failed":
-        title = "The fix failed its checks"
+        title, reason = "No draft pull request: the fix failed its checks", ""
     elif not shown_changes(of):
         title = "Why there is no fix"
     elif reason:
@@ -403,7 +401,9 @@ def proof_lines(gate: GateResult | None) -> tuple[str, ...]:
     """Return everything that was tried of a fix and what came of it, what proves most first."""
     if gate is None:
         return ("No checks were run.",)
-    lines = [*_reproduced(gate.reproduction), *_corrected(gate.correction), *_checked(gate)]
+    # what could not be run at all could not be reproduced for the same reason
+    reproduced = () if gate.outcome == "not run" else _reproduced(gate.reproduction)
+    lines = [*reproduced, *_corrected(gate.correction), *_checked(gate)]
     if gate.preexisting:
         lines.append(f"Already failing without the fix: {_named(gate.preexisting)}")
     if gate.flaky:
@@ -454,6 +454,8 @@ def _checked(gate: GateResult) -> Iterator[str]:
     if gate.outcome == "not run":
         yield f"No checks were run: {NOT_RUN.get(gate.kind, gate.text)}"
         return
+    if gate.outcome == "failed" and all(check.outcome != "failed" for check in gate.checks):
+        yield f"Failed: {gate.text}"
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
     listed = ("reproduction", "passed") if made else ()
     checks = [check for check in gate.checks if (check.name, check.outcome) != listed]

@@ -11,7 +11,7 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import lasting, moment, money, plural, spending
 
 _LONGEST = 1_000  # characters of a value
-_COLUMNS = "Said Nominal Times Decided Merged Verified Wrong Right Calibrated"
+_COLUMNS = "Stated confidence,Nominal,Times,Decided,Merged,Verified,Wrong,Right,Calibrated"
 
 
 def facts(name: str, limit: int = _LONGEST, **values: object) -> tuple[Fact, ...]:
@@ -77,7 +77,7 @@ def reliability(board: Scoreboard) -> Table:
         )
         for tier in board.tiers
     )
-    return Table(columns=tuple(_COLUMNS.split()), rows=tuple(rows))
+    return Table(columns=tuple(_COLUMNS.split(",")), rows=tuple(rows))
 
 
 def sentences(board: Scoreboard) -> tuple[str, ...]:

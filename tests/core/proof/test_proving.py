@@ -85,6 +85,18 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     assert result.reproduction.facts[0].value == "[]"
 
 
+def test_a_draft_carries_one_test_where_the_fix_brings_one_that_raises_the_crash():
+    own = Edit(path="tests/test_cart.py", old="import unittest\n", new="import unittest, shop\n")
+    sandbox = Shop(crashes=mended)
+    result = proved(
+        briefing_of(FILES, TRACE, (*FIX, own), sandbox, NightCache(), Asked(ANSWER), COMMIT)
+    )
+    assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
+    assert not result.reproduction.test
+    assert "tests/test_cart.py, which the fix changes, raises it too" in result.reproduction.because
+    assert not result.edits
+
+
 def test_a_fix_that_leaves_the_crash_has_failed_and_no_more_of_it_is_run():
     sandbox = Shop()
     result = prove(sandbox, Asked(ANSWER, "no"))
@@ -105,7 +117,8 @@ def test_a_test_that_is_red_in_another_way_blocks_nothing_and_is_not_published()
     sandbox.crashes = next_rows
     result = prove(sandbox, Asked(ANSWER))
     assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
-    assert "not part of the draft" in result.reproduction.because
+    assert result.reproduction.because
+    assert not result.reproduction.test
     assert not result.edits
 
 
@@ -171,7 +184,8 @@ def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
         Shop(crashes=mended), Asked(ANSWER.replace(json.dumps(TEXT), json.dumps(powerful)))
     )
     assert result.outcome == "passed"
-    assert "not part of the draft" in result.reproduction.because
+    assert result.reproduction.because
+    assert not result.reproduction.test
     assert not result.edits
 
 

@@ -33,8 +33,10 @@ def test_a_fix_that_did_not_pass_is_no_draft_and_its_issue_tells_of_the_attempt(
     assert not plan.proposals
     assert "the fix failed its checks" in reasons(plan)[0]
     (issue,) = issues(analysis).proposals
-    assert "## The fix failed its checks" in issue.body
-    told, _, output = issue.body.partition("## The fix failed its checks")[2].partition("````")
+    assert "## No draft pull request: the fix failed its checks" in issue.body
+    told, _, output = issue.body.partition("## No draft pull request: the fix failed its checks")[
+        2
+    ].partition("````")
     assert told.replace("`@team`", "").count("@team") == 0
     assert "\\<img src=x\\>" in told
     assert output.startswith("\nE @team")  # in a fence that is longer than any in it
@@ -102,6 +104,16 @@ def test_a_failed_fix_carries_both_attempts_and_what_they_printed():
                  "Reproduction skipped: there is no test framework", "Read: `shop/cart.py`",
                  "AssertionError: 4 != 5", "AssertionError: 3 != 4"):  # fmt: skip
         assert said in issue.body
+    assert issue.body.count("the fix failed its checks") == 1
+
+
+def test_a_reason_for_which_nothing_was_run_is_told_once():
+    lacking = "the project's tests cannot be run: its dependencies were not installed"
+    none = Reproduction(outcome="not tried", because=lacking)
+    (draft,) = pulls(
+        with_gate(not_run("not prepared", "").model_copy(update={"reproduction": none}))
+    ).proposals
+    assert draft.body.count("dependencies were not installed") == 1
 
 
 def test_no_fix_is_a_result_that_says_what_was_checked_and_what_would_settle_it():

@@ -257,18 +257,18 @@ def test_what_is_refused_is_named_without_its_text_and_is_no_fix():
 
 
 @pytest.mark.parametrize(
-    ("sure", "worded"),
-    [("high", "To confirm"), ("medium", "A product choice"), (None, "A product choice")],
+    ("sure", "label"), [("high", ""), ("medium", "A product choice: "), (None, "")]
 )
-def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
-    told = FindingView(analysis(fix=(FIX,), fix_confidence=sure, question="empty editor or 400?"))
+def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, label):
+    asked = f"{label}empty editor or 400?"
+    told = FindingView(analysis(fix=(FIX,), fix_confidence=sure, question=asked))
     for body in (
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", 1),
     ):  # fmt: skip
         sureness = f"high for the cause, {sure} for the fix"
         assert (f"Confidence: {sureness}." in body) == (sure == "medium")
-        assert f"## Question for the team\n\n- {worded}: empty editor or 400?" in body
+        assert f"## Question for the team\n\n- empty editor or 400?" in body
     assert "question" not in issue(analysis(fix=(FIX,), fix_confidence=sure))
 
 
