@@ -226,7 +226,7 @@ class Row(Value):
 
     rank: int
     anchor: str
-    error: str
+    error: str  # class and message
     where: str
     count: int
     cause: str
@@ -251,7 +251,7 @@ class Finding(Value):
     rank: int
     anchor: str
     title: str
-    error: str
+    error: str  # class and message; empty where they are the title
     where: str
     seen: str
     confidence: Confidence

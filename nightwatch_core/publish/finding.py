@@ -138,11 +138,8 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
     of, many = finding.analysis, limits.texts
     given = of.handover or Handover()
     yield blocks.bullets("caveats", "Note", (misfit(of),), many)
-    facts = (
-        ("Message", of.case.leader.message if "message" in limits.without else ""),
-        ("What failed", given.value),
-        ("Line last written by", given.last_change),
-    )
+    yield _message(of)
+    facts = (("What failed", given.value), ("Line last written by", given.last_change))
     findings = tuple(
         blocks.Fact(name=name, text=text) for name, raw in facts if (text := line(raw, blocks.TEXT))
     )
@@ -162,13 +159,15 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
     unproved = (*claims, *_explanations(of, "open"))
     yield blocks.bullets("unproved", "Unproved claims", unproved, many)
     yield blocks.bullets("checked", "Checks", checked_lines(of), many)
-    yield _message(of)
     yield _also(of, many)
     yield from _trace(of)
 
 
 def _message(of: Analysis) -> blocks.Section:
-    text = block(of.case.leader.message, blocks.MESSAGE)
+    """The message where it is more than the line that heads the finding."""
+    message = of.case.leader.message.strip()
+    is_more = "\n" in message or len(message) > blocks.TITLE
+    text = block(message, blocks.MESSAGE) if is_more else ""
     return blocks.section("message", "", (blocks.Verbatim(text=text),) if text else ())
 
 
@@ -504,16 +503,16 @@ def place_of(given: Handover) -> str:
 
 
 def failed_in(given: Handover) -> str:
-    """Return the failing location with its line; empty where unknown.
+    """Return the failing location with its code; empty where unknown.
 
     >>> failed_in(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
-    'failed in a.py:3 `y(x)`'
+    'a.py:3 `y(x)`'
     """
     place, index = line(place_of(given), blocks.TITLE), given.line - given.first_line
     is_shown = given.first_line and 0 <= index < len(given.lines)
     row = line(given.lines[index].strip(), blocks.NAME) if is_shown else ""
     code = f" `{row}`" if row and "`" not in row else ""
-    return f"failed in {place}{code}" if place else ""
+    return f"{place}{code}" if place else ""
 
 
 def short_handover(given: Handover) -> str:

@@ -9,7 +9,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import ResultKind, Severity
-from nightwatch_core.models.errors import DroppedGroup
+from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
 from nightwatch_core.models.knowledge import Backtest, FixWatch, OccurrenceCount, OutcomeKind
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
@@ -30,12 +30,12 @@ from nightwatch_core.publish.blocks import (
     cut,
     section,
 )
-from nightwatch_core.publish.finding import failed_in
+from nightwatch_core.publish.finding import failed_in, sentence
 from nightwatch_core.report import facts as plain
 from nightwatch_core.report.headline import PUBLISHED
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import capped, moment, money, plural, spending
+from nightwatch_core.text.plain_text import capped, moment, money, plural, shortened, spending
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
 
@@ -216,26 +216,42 @@ def _shelved(report: RunReport) -> Iterator[tuple[str, tuple[str, ...]]]:
 # One error: what is known without a cause, and commands for it.
 
 
-def gist(analysis: Analysis) -> str:
-    """Return what is unknown, the failing line, its author and the next step in one line.
+def error_line(group: ErrorGroup, limit: int = TITLE) -> str:
+    """Return class and message on one line, cut after a word: what people read first.
 
-    >>> from nightwatch_core.models.errors import Case, ErrorGroup
+    >>> error_line(ErrorGroup(fingerprint="v1:0", source="f", error_class="E", message="no\\nway"))
+    'E: no way'
+    """
+    message = group.message.strip().removeprefix(f"{group.error_class}: ")
+    return shortened(line(": ".join(filter(None, (group.error_class, message))), 2 * limit), limit)
+
+
+def error_in_list(group: ErrorGroup) -> str:
+    """Return class and message, where it happened and how often."""
+    where = line(group.transaction, NAME)
+    return f"{error_line(group)}{' · ' if where else ''}{where} ({group.occurrences:,})"
+
+
+def gist(analysis: Analysis) -> str:
+    """Return what is unknown, the failing line, its author and the next step as sentences.
+
+    >>> from nightwatch_core.models.errors import Case
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
     >>> known = Handover(path="a.py", line=3, value="'EUR'", look_at=("Who calls it?",))
     >>> gist(Analysis(case=of, title="", root_cause="", confidence="low", handover=known))
-    "failed in a.py:3; 'EUR'; next: Who calls it?"
+    "It failed in a.py:3. What failed: 'EUR'. Next: Who calls it?"
     """
     given = analysis.handover or Handover()
+    place = failed_in(given)
     texts = (
-        line(given.unknown, TEXT).rstrip("."),
-        failed_in(given),
-        line(given.value, NAME),
-        f"last written by {line(given.last_change, NAME)}" if given.last_change.strip() else "",
-        f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
+        ("Unknown: ", line(given.unknown, TEXT)),
+        ("It failed in ", place),
+        ("What failed: ", line(given.value, NAME)),
+        ("The line was last written by ", line(given.last_change, NAME)),
+        ("Next: ", line(next(iter(given.look_at), ""), TEXT)),
     )
-    message = line(analysis.case.leader.message, TEXT)
-    only = f"only the message is known: {message}" if message else "nothing is known"
-    return line("; ".join(filter(None, texts)), LONG) or only
+    told = (sentence(f"{name}{text}") for name, text in texts if text)
+    return line(" ".join(told), LONG) or "Only the message is known."
 
 
 def one_command(fingerprint: str, verb: str = "one") -> str:
@@ -270,7 +286,7 @@ def failures(report: RunReport, limits: Limits) -> Section:
     """Analyses that did not come about, with how to try again."""
     entries = (
         Entry(
-            head=line(failure.case.title, TITLE),
+            head=error_in_list(failure.case.leader),
             text=line(failure.reason, LONG),
             small=one_command(failure.case.fingerprint),
         )
@@ -293,8 +309,8 @@ def dropped(report: RunReport, limits: Limits) -> Section:
 def _dropped_for(reason: str, members: list[DroppedGroup], limits: Limits) -> Entry:
     members.sort(key=lambda member: -member.group.occurrences)
     examples = [
-        f"{line(member.group.title, TITLE)} ({member.group.occurrences:,}) "
-        f"`{line(member.group.fingerprint, NAME)}` {line(member.note, NAME)}".rstrip()
+        f"{error_in_list(member.group)} `{line(member.group.fingerprint, NAME)}` "
+        f"{line(member.note, NAME)}".rstrip()
         for member in members
     ]
     seen = plural(sum(member.group.occurrences for member in members), "time")
@@ -477,7 +493,7 @@ def _triaged(sighting: Sighting, result: str, *, is_earlier: bool) -> Entry:
     when = f" (triaged {sighting.at:%Y-%m-%d})" if is_earlier else ""
     kind = f"{sight.severity}, {sight.category.replace('_', ' ')}: " if sight else ""
     return Entry(
-        head=f"{kind}{line(group.title, TITLE)} ({group.occurrences:,})",
+        head=f"{kind}{error_in_list(group)}",
         text=line(sight.likely_cause, TEXT) if sight else "",
         small=line(f"{_result(sighting, result)}{when}", TITLE),
     )

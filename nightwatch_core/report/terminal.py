@@ -15,7 +15,7 @@ from nightwatch_core.publish.finding import NO_CAUSE
 from nightwatch_core.report.view import view
 from nightwatch_core.text.plain_text import CutList, shortened
 
-NAME = 28  # columns that a name may claim before it is broken
+NAME = 34  # columns that a name may claim before it is broken
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 STYLES = {"failures": "red", "complaints": "yellow"}  # of what a section lists
@@ -103,8 +103,9 @@ def _finding(finding: Finding) -> Parts:
 
 
 def _about(finding: Finding) -> Parts:
-    where = f" in {finding.where}" if finding.where else ""
-    seen = f"{finding.error}{where} · {finding.seen} · "
+    if finding.error:
+        yield Text(finding.error)
+    seen = "".join(f"{text} · " for text in (finding.where, finding.seen) if text)
     if finding.unknown:
         yield Text.assemble((seen, "dim"), (NO_CAUSE, COLOURS["low"]))
         yield Text(finding.gist)
@@ -154,7 +155,8 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     grid.add_column("Conf.", no_wrap=True)
     grid.add_column("Done", ratio=5, overflow="fold")
     for row in table.items:
-        error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))
+        told = Text(shortened(row.error, 3 * names), "bold")
+        error = Text("\n").join(filter(None, (told, Text(row.where, "dim"))))
         cause = Text(shortened(row.cause, width))
         sure = Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
         done = Text(shortened(row.done, 90), "dim" if row.known else "")

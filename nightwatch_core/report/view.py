@@ -208,7 +208,7 @@ def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, 
     return blocks.Row(
         rank=rank,
         anchor=f"error-{rank}",
-        error=line(analysis.case.leader.error_class, blocks.NAME),
+        error=sections.error_line(analysis.case.leader, blocks.NAME),
         where=line(analysis.case.leader.transaction, blocks.NAME),
         count=analysis.case.occurrences,
         cause=cause or "No cause was found.",
@@ -279,14 +279,15 @@ def _finding(
     publications = published_for(report, analysis)
     without = limits.without | (limits.without_if_known if since else frozenset())
     unknown = not analysis.has_cause
+    error = sections.error_line(case.leader)
     title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Analysed again: {analysis.news}" if analysis.news else ""
     hours = (group.hourly for group in case.groups)
     return blocks.Finding(
         rank=rank,
         anchor=f"error-{rank}",
-        title=title or line(case.title, blocks.TITLE),
-        error=line(case.leader.error_class, blocks.NAME),
+        title=title or error,
+        error=error if title else "",
         where=line(case.leader.transaction, blocks.TITLE),
         seen=_seen(case),
         confidence=analysis.confidence,
@@ -384,10 +385,7 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         if not item.has_cause and not _in_detail(item, report, limits)
     ]
     entries = (
-        blocks.Entry(
-            head=f"{line(item.case.title, blocks.TITLE)} ({item.case.occurrences:,})",
-            text=sections.gist(item),
-        )
+        blocks.Entry(head=sections.error_in_list(item.case.leader), text=sections.gist(item))
         for item in unknown[: limits.rows]
     )
     title = f"Cause unknown: {plural(len(unknown), 'error')}"

@@ -234,7 +234,7 @@ def _reply(name: str, finding: report.Finding) -> Message:
 
 
 def _about(finding: report.Finding) -> str:
-    where = f" in {code(finding.where)}" if finding.where else ""
+    where = f" · {code(finding.where)}" if finding.where else ""
     since = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
     error = code(finding.error, 150) or "an error"
     facts = (
@@ -401,10 +401,10 @@ def _excerpt(excerpt: Excerpt, room: int) -> str:
 
 
 def _row(row: Row) -> JsonValue:
-    where = f" in {row.where}" if row.where else ""
+    where = f" · {row.where}" if row.where else ""
     return _cells(
         str(row.rank),
-        plain(f"{row.error}{where}", 110),
+        plain(f"{plain(row.error, 120)}{plain(where, 60)}", 180),
         f"{row.count:,}",
         plain(row.cause, 150),
         row.sure,

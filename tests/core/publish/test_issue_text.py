@@ -268,7 +268,7 @@ def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, label):
     ):  # fmt: skip
         sureness = f"high for the cause, {sure} for the fix"
         assert (f"Confidence: {sureness}." in body) == (sure == "medium")
-        assert f"## Question for the team\n\n- empty editor or 400?" in body
+        assert "## Question for the team\n\n- empty editor or 400?" in body
     assert "question" not in issue(analysis(fix=(FIX,), fix_confidence=sure))
 
 

@@ -59,11 +59,11 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
     night = told(*judged, analyses=(found,), failures=(failed,), dropped=(ignored,))
     entries = shown_errors(night)
     assert [(entry.head, entry.small) for entry in entries[:5]] == [
-        ("critical, code bug: E4 in bookings/confirm (4)", "analysed: error 1 above"),
-        ("high, code bug: E3 in bookings/confirm (3)", "its analysis failed: see above"),
-        ("high, code bug: E5 in bookings/confirm (5)", "ignored since"),
-        ("medium, code bug: E2 in bookings/confirm (2)", "to be analysed on a later night"),
-        ("low, code bug: E1 in bookings/confirm (1)", "no further analysis"),
+        ("critical, code bug: E4: 'EUR' · bookings/confirm (4)", "analysed: error 1 above"),
+        ("high, code bug: E3: 'EUR' · bookings/confirm (3)", "its analysis failed: see above"),
+        ("high, code bug: E5: 'EUR' · bookings/confirm (5)", "ignored since"),
+        ("medium, code bug: E2: 'EUR' · bookings/confirm (2)", "to be analysed on a later night"),
+        ("low, code bug: E1: 'EUR' · bookings/confirm (1)", "no further analysis"),
     ]
     assert [entry.small for entry in entries[5:]] == [
         f"{text} (why)" for text in [*UNJUDGED.values()][1:]

@@ -146,7 +146,7 @@ def test_lists_are_cut_and_say_so() -> None:
         assert (len(block.items), block.more) == (items, more)
     reasons = shown(huge(), "dropped", BRIEF).items
     assert reasons[0].head == "1,667 error groups, seen 4,167,500 times: below 3 occurrences"
-    assert reasons[0].more[0].startswith("KeyError in bookings/confirm (4,999)")
+    assert reasons[0].more[0].startswith("KeyError: 'EUR' · bookings/confirm (4,999)")
     assert reasons[0].more[-1] == "and 1,665 more: see report.json"
     assert shown(huge(), "errors", BRIEF).rest == "and 175 more: see report.json"
 
@@ -171,7 +171,7 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
         ending=Ending(kind="wrapped up"),
     )
     night = view(empty(errors=1, analyses=(bare,)))
-    assert night.findings[0].title == "KeyError"
+    assert night.findings[0].title == "KeyError: 'EUR'"
     assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
     assert night.headline == "1 error group analysed: 1 with a low-confidence cause"
 
@@ -216,7 +216,7 @@ def test_what_nobody_knows_is_a_line_where_there_is_little_room() -> None:
     brief = view(report, BRIEF)
     assert [one.rank for one in brief.findings] == [1]
     entries = brief.section("unknown").blocks[0].items  # type: ignore[union-attr]
-    assert [one.head for one in entries][0] == "KeyError in feeds/2 (18)"
+    assert [one.head for one in entries][0] == "KeyError: 'EUR' · feeds/2 (18)"
     assert view(report).section("unknown").blocks == ()
     assert [(one.rank, one.fold) for one in view(report).findings][1] == (2, "What is known")
     (only,) = view(alone, BRIEF).findings
