@@ -189,6 +189,8 @@ def _briefing(
         fence=assignment.fence,
         libraries=reading(options).libraries,
         runs=runs_for(assignment, options, agent, plan),
+        records=records(),
+        talk=f"talks/{assignment.night}/{plan.model}/{agent.digest}/{assignment.case.fingerprint}",
     )
 
 

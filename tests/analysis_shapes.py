@@ -102,7 +102,9 @@ def allowance(**more):
 
 def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **more):
     """What the analyst finds with that model; `more` is traces and research, or the allowance."""
-    given = {name: more.pop(name) for name in ("traces", "research", "runs") if name in more}
+    given = {
+        name: more.pop(name) for name in ("traces", "research", "runs", "records") if name in more
+    }
     of = of or case()
     briefing = Briefing(
         case=of, code=code or tree(), model=model, agent=agent, clock=clock or MemoryClock(),

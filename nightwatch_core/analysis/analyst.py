@@ -7,7 +7,8 @@ from typing import Any
 from nightwatch_core.analysis import prompts, second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.loop import CallHistory, converse
+from nightwatch_core.analysis.loop import CallHistory, Talk, converse
+from nightwatch_core.analysis.model_wrappers import kept, plain_json
 from nightwatch_core.analysis.previews import preview_text, window
 from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tool_context import RunsLeft
@@ -32,7 +33,7 @@ from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.options import MAX_TURNS, NightOptions
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.ports import Clock, CodeReader, LibraryReader, Model
+from nightwatch_core.ports import Clock, CodeReader, LibraryReader, Model, Records
 from nightwatch_core.text.escaping import block, line
 
 ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
@@ -244,6 +245,8 @@ class Briefing:
     fence: str = ""  # the night's name for fences around what came from outside
     libraries: LibraryReader | None = None  # None: what is outside the repository is not known
     runs: RunsLeft | None = None  # None: nothing can be run
+    records: Records | None = None  # where a weak first look is kept, for the second to go on in
+    talk: str = ""  # its key
 
 
 def analyse(briefing: Briefing) -> Analysis:
@@ -287,15 +290,39 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
     try:
         if briefing.model.capabilities().local:
             return second_look.skipped(first, why, second_look.SAME_AGAIN)
+        if before := _first_talk(briefing):
+            ask = UserTurn(
+                text=_asked_again(briefing, first, why), effort=_effort(briefing.plan, 1)
+            )
+            goes_on = opening(briefing).model_copy(update={"turns": (*before.turns, ask)})
+            second = _look(briefing, _allowance(briefing), goes_on, before=before)
+            return second_look.better(first, second, why)
         research = briefing.research
         again = shown_again(first, briefing.code.read_file, research.previews)
         previews = (*research.previews, *again)
-        briefing = replace(briefing, research=research.model_copy(update={"previews": previews}))
+        research = research.model_copy(update={"previews": previews})
+        briefing = replace(briefing, research=research, records=None)
         conversation = opening(briefing, second_look.seed(first))
         second = _look(briefing, _allowance(briefing), conversation)
         return second_look.better(first, second, why)
     except NightWatchError as trouble:
         return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
+
+
+def _first_talk(briefing: Briefing) -> Talk | None:
+    """Return the first look's conversation where this model can go on in it."""
+    talk = kept(briefing.records, briefing.talk, Talk) if briefing.records else None
+    able = briefing.model.capabilities()
+    is_long = talk and talk.prompt.whole > able.context_tokens // 2
+    return talk if talk and talk.model == able.model and not is_long else None
+
+
+def _asked_again(briefing: Briefing, first: Analysis, why: str) -> str:
+    research = briefing.research
+    facts = (fact.text for fact in research.run_facts if fact.text not in first.handed)
+    rows = "\n".join(line(text, 500) for text in (*research.leader_findings, *facts))
+    news = f"\n\n{prompts.TEXTS['tonight']}\n\n{prompts.fenced(rows, briefing.fence)}"
+    return prompts.TEXTS["look_again"].format(why=why) + (news if rows else "")
 
 
 def _allowance(briefing: Briefing) -> Allowance:
@@ -327,11 +354,15 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
 
 
 def _look(
-    briefing: Briefing, allowance: Allowance, first: Conversation, lesson: Lesson | None = None
+    briefing: Briefing,
+    allowance: Allowance,
+    first: Conversation,
+    lesson: Lesson | None = None,
+    before: Talk | None = None,
 ) -> Analysis:
     """One conversation and its verdict; raises what the loop, model and code reader raise.
 
-    `lesson` holds the cause where only the fix is asked for.
+    `lesson` holds the cause where only the fix is asked for, `before` is what `first` goes on in.
     """
     case, code, research, model = briefing.case, briefing.code, briefing.research, briefing.model
     orders = injected.injected_instructions(injected.texts_of(case, first.research))
@@ -347,7 +378,7 @@ def _look(
             return ""
         return mend_request(complaints(answer, case, code, _files_seen(briefing, calls)))
 
-    conclusion = converse(first, model, run_tool, allowance, briefing.clock, complain)
+    conclusion = converse(first, model, run_tool, allowance, briefing.clock, complain, before)
     state = conclusion.state
     budget, calls, turns = state.budget, state.calls, state.conversation.turns
     answer = completed(conclusion.answer, lesson) if lesson else conclusion.answer
@@ -365,6 +396,9 @@ def _look(
     answer, parts = without_orders(answer, every_order)
     read = _files_seen(briefing, calls)
     found = verdict(case, answer, research, code, read, every_order)
+    if briefing.records and not before and not budget.able.local and second_look.weakness(found):
+        talk = Talk(turns=turns, calls=calls, prompt=budget.prompt, model=budget.able.model)
+        briefing.records.put(briefing.talk, plain_json(talk))
     return found.model_copy(
         update={
             "ending": conclusion.ending,

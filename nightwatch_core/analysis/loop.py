@@ -145,6 +145,15 @@ class CallHistory(Value):
         return self.known | self.cleared
 
 
+class Talk(Value):
+    """A conversation that came to its answer, as far as another look needs it to go on in it."""
+
+    turns: tuple[chat.Turn, ...]
+    calls: CallHistory
+    prompt: Prompt  # of its next request
+    model: str
+
+
 def lines_of_opening(opening: chat.Conversation) -> frozenset[str]:
     """Collect the lines that the first message shows, as `path:line`.
 
@@ -304,9 +313,15 @@ class LoopState(Value):
 
 
 def begin(
-    opening: chat.Conversation, capabilities: chat.Capabilities, allowance: Allowance
+    opening: chat.Conversation,
+    capabilities: chat.Capabilities,
+    allowance: Allowance,
+    before: Talk | None = None,
 ) -> LoopState:
-    """Return the state before the first call; raises where USD are capped without a price."""
+    """Return the state before the first call; raises where USD are capped without a price.
+
+    `before` is what the opening goes on from, with one turn more.
+    """
     prices = (capabilities.input_price, capabilities.output_price)
     if not capabilities.local and allowance.cost is not None and None in prices:
         raise StopTheNight(_UNPRICED.format(model=capabilities.model[:80]))
@@ -318,6 +333,12 @@ def begin(
         fixed=fixed,
         prompt=Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"})))),
     )
+    if before:
+        calls = before.calls.model_copy(update={"idle": 0})
+        new = estimated_tokens(str(opening.turns[-1]))
+        prompt = before.prompt.model_copy(update={"new": before.prompt.new + new})
+        budget = budget.model_copy(update={"prompt": prompt})
+        return LoopState(conversation=opening, budget=budget, calls=calls)
     calls = CallHistory(known=lines_of_opening(opening))
     return LoopState(conversation=opening, budget=budget, calls=calls)
 
@@ -363,7 +384,8 @@ def _with_tool_results(state: LoopState, reply: chat.Reply, run_tool: RunTool) -
         turn = _not_run_at_all(reply.turn.calls, TEXTS["cut_calls"])
         calls = state.calls.model_copy(update={"idle": state.calls.idle + 1})
     else:
-        turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
+        number = sum(isinstance(turn, chat.AssistantTurn) for turn in state.conversation.turns)
+        turn, calls = with_results(state.calls, reply.turn.calls, run_tool, number)
     allowance, capabilities = state.budget.allowance, state.budget.able
     turns = allowance.iterations - state.iterations - 1  # that may still use tools
     tokens = allowance.tokens - state.budget.used.new_tokens
@@ -414,8 +436,11 @@ def converse(
     allowance: Allowance,
     clock: Clock,
     complain: Complain = lambda _answer, _calls: "",
+    before: Talk | None = None,
 ) -> Conclusion:
     """Lead the conversation to an answer; one that `complain` objects to is sent back once.
+
+    `before` is the conversation that the opening goes on in.
 
     Raises `GiveUp` where the model refuses, its answer cannot be read even after one repair, or too
     little may be used for one call; `TryLater` and `StopTheNight` come from the model or the tools,
@@ -426,7 +451,7 @@ def converse(
     state: LoopState | None = None
     try:
         capabilities = _reached(model.capabilities)
-        state = begin(opening, capabilities, allowance)
+        state = begin(opening, capabilities, allowance, before)
         if bound := state.budget.bound(concluding=True):
             raise not_begun(bound)
         while True:

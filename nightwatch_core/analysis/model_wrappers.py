@@ -44,28 +44,30 @@ class ResumableModel(_Wrapped):
 
     def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the kept turn of this very conversation, else a new one, which is kept."""
-        digest = hashlib.sha256(_json(conversation).encode()).hexdigest()[:32]
+        digest = hashlib.sha256(plain_json(conversation).encode()).hexdigest()[:32]
         key = f"{self._prefix}/{digest}"
-        if kept := self._kept(key, chat.Reply):
-            return kept
-        lost = self._kept(f"{key}-lost", Usage) or Usage()
+        if before := kept(self._records, key, chat.Reply):
+            return before
+        lost = kept(self._records, f"{key}-lost", Usage) or Usage()
         try:
             reply = self._model.reply(conversation, timeout)
         except NightWatchError as trouble:
             trouble.usage = lost + (trouble.usage or Usage())
             if trouble.usage != lost:
-                self._records.put(f"{key}-lost", _json(trouble.usage))
+                self._records.put(f"{key}-lost", plain_json(trouble.usage))
             raise
         reply = reply.model_copy(update={"usage": lost + reply.usage})
         if _is_finished(reply, conversation):
-            self._records.put(key, _json(reply))
+            self._records.put(key, plain_json(reply))
         return reply
 
-    def _kept(self, key: str, shape: type[T]) -> T | None:
-        try:
-            return shape.model_validate(json.loads(self._records.get(key) or ""))
-        except (ValidationError, ValueError):  # none, or damaged
-            return None
+
+def kept(records: Records, key: str, shape: type[T]) -> T | None:
+    """Return the record of that shape; None where there is none, or it is damaged."""
+    try:
+        return shape.model_validate(json.loads(records.get(key) or ""))
+    except (ValidationError, ValueError):
+        return None
 
 
 def _is_finished(reply: chat.Reply, conversation: chat.Conversation) -> bool:
@@ -86,8 +88,8 @@ def _is_finished(reply: chat.Reply, conversation: chat.Conversation) -> bool:
     return True
 
 
-def _json(value: Value) -> str:
-    """JSON in plain ASCII: what models say may hold half characters, which pydantic refuses."""
+def plain_json(value: Value) -> str:
+    """Write ASCII: what models say may hold half characters, which pydantic refuses."""
     return json.dumps(value.model_dump(mode="json"), sort_keys=True)
 
 

@@ -1,7 +1,9 @@
-"""A second analysis of a case whose first verdict is weak: a new conversation with its findings.
+"""A second analysis of a case whose first verdict is weak.
 
-It runs when all other cases are done, with their findings, within the rest of its case's allowance.
-The better of the two verdicts is kept; if the second analysis fails, the first.
+It goes on in the first conversation, which the model's service has in its cache; where that cannot
+be, a new one is told the first one's findings. It runs when all other cases are done, with their
+findings, within the rest of its case's allowance. The better of the two verdicts is kept; if the
+second analysis fails, the first.
 """
 
 from nightwatch_core.analysis.loop import DETAIL
@@ -99,7 +101,7 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "usage": first.usage + second.usage,
             "iterations": first.iterations + second.iterations,
             "read": tuple(dict.fromkeys((*first.read, *second.read))),
-            "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
+            "lines_read": tuple(dict.fromkeys((*first.lines_read, *second.lines_read)))[:RANGES],
         }
     )
 

@@ -11,6 +11,7 @@ from benchmarks.tokens.designs import DAY, MODEL, OPTIONS, Outcome, case_of, cod
 from benchmarks.tokens.service import Held, Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
+from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.claude.request import Gate
@@ -172,6 +173,7 @@ def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
         plan=plan,
         allowance=assignment.allowance,
         clock=SystemClock(),
+        records=MemoryRecords() if desk.features.again else None,
     )
     try:
         first = analyse(briefing)

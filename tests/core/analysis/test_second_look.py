@@ -1,6 +1,6 @@
 import pytest
 from analysis_shapes import FIX, analysed, analysis, answer, asks, says
-from twins.reading import MemoryModel
+from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis.second_look import has_news, seed, weakness
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -40,6 +40,38 @@ def test_a_weak_one_gets_a_fresh_conversation_that_is_told_what_was_found():
     assert "An earlier look" in fresh.turns[0].text
     assert "- shop/pay.py" in fresh.turns[0].text
     assert fresh.system == model.shown[0].system
+
+
+def test_a_weak_one_goes_on_where_it_was_kept_and_pays_for_what_is_new():
+    records = MemoryRecords()
+    cart = asks(("read_file", {"path": "shop/cart.py"}), usage=USAGE)
+    found, model = looked(READ, WEAK, READ, cart, GOOD, records=records)
+    assert (found.title, found.passes, found.usage.calls) == ("Good", 2, 5)
+    first, goes_on, after = (model.shown[n].turns for n in (1, 2, 3))
+    assert str(goes_on[: len(first)]) == str(first), (
+        "what the service has in its cache is as it was"
+    )
+    assert goes_on[-1].effort
+    assert "That is not settled: the confidence is low." in goes_on[-1].text
+    assert "An earlier look" not in goes_on[-1].text
+    assert "You asked this in your turn 1" in str(after[len(goes_on) :])
+    for name in ("system", "tools", "answer_schema", "effort"):
+        assert getattr(model.shown[2], name) == getattr(model.shown[0], name)
+    assert found.read == ("shop/pay.py", "shop/cart.py")
+
+
+@pytest.mark.parametrize(("able", "cached"), [("another", 0), ("remote", 150_000)])
+def test_a_talk_that_cannot_go_on_is_told_anew(able, cached):
+    records = MemoryRecords()
+
+    class Changing(MemoryModel):
+        def capabilities(self):
+            return self.able.model_copy(update={"model": able} if records.kept else {})
+
+    long = WEAK.model_copy(update={"usage": USAGE.model_copy(update={"cache_read_tokens": cached})})
+    model = Changing([READ, long, READ, GOOD], able=REMOTE)
+    assert analysed(model, records=records).title == "Good"
+    assert "An earlier look" in model.shown[2].turns[0].text
 
 
 def test_a_tie_keeps_the_first_and_there_is_no_third_look():
