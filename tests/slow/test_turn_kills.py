@@ -25,7 +25,7 @@ FIRST_LOOK = ("app/models/order.rb", "app/models/customer.rb", ERROR.path)
 SECOND_LOOK = (ERROR.path,)
 TURNS = len(FIRST_LOOK) + 1 + len(SECOND_LOOK) + 1  # each look ends with an answer
 UNANSWERED = 2  # the turn that is once asked for in vain, counted from 0
-ASKED_AGAIN = "Files it read"  # what only a second look is told
+ASKED_AGAIN = "That is not settled"  # what only a second look is told
 SOON = 120.0  # seconds until the moment to kill has to come
 COUNTED = ("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -37,8 +37,8 @@ def investigating(
     content = [m["content"] for m in body["messages"]]
     blocks = [block for item in content if not isinstance(item, str) for block in item]
     asked = sum(block["type"] == "tool_use" for block in blocks)
-    again = ASKED_AGAIN in json.dumps(content[0])
-    wanted = (SECOND_LOOK if again else FIRST_LOOK)[asked:]
+    again = ASKED_AGAIN in json.dumps(content)
+    wanted = (*FIRST_LOOK, *(SECOND_LOOK if again else ()))[asked:]
     if wanted:
         call = {"type": "tool_use", "id": f"toolu_{number:04}", "name": "read_file"}
         return [{**call, "input": {"path": wanted[0]}}], "tool_use"
