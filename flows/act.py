@@ -8,7 +8,6 @@ from prefect import flow
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.report.builder import add_ci, add_publications, with_gates
 from tasks import publish
 from tasks.knowledge import read_outcomes
@@ -31,7 +30,7 @@ def publish_findings(
     """
     options, night = report.options, report.night
     report, met = publish.beside_others(report, own)
-    cache = NightCache()
+    cache = publish.new_cache(options)
     try:
         gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
         tested = with_gates(report, gates)

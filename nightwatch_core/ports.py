@@ -163,6 +163,16 @@ class Sandbox(Protocol):
         """Delete what was laid out for runs; what is asked for next is laid out again."""
 
 
+class ProjectDocuments(Protocol):
+    """The documents that say how projects are tested."""
+
+    def read(self, name: str) -> str:
+        """Return a document; empty where there is none."""
+
+    def write(self, name: str, text: str) -> str:
+        """Write or replace a document; returns its file."""
+
+
 # What we ask of the world, as we would like to ask it.
 
 

@@ -57,7 +57,7 @@ def runs_for(
     frames = case.trace.in_app if case.trace else ()
     files = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
     tree = bare_reader_of(options, assignment.commit)
-    runner = try_out(files, tree, sandbox, options, _night_cache(night))
+    runner = try_out(files, tree, sandbox, options, _night_cache(night, options))
     if runner is None:
         return None
     prefix = f"runs/{night}/{assignment.commit.sha}/{runner.project}"
@@ -65,8 +65,8 @@ def runs_for(
 
 
 @lru_cache(maxsize=4)
-def _night_cache(_night: str) -> NightCache:
-    return NightCache()
+def _night_cache(_night: str, options: NightOptions) -> NightCache:
+    return NightCache(reading(options).projects)
 
 
 def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:

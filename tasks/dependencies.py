@@ -26,6 +26,7 @@ class ReadingPorts:
     source_maps: ports.SourceMaps | None = None  # without it frames of bundles stay where they are
     batches: ports.BatchModel | None = None  # without it nothing can be asked for half the price
     sandbox: ports.Sandbox | None = None  # without it no fix is run
+    projects: ports.ProjectDocuments | None = None  # without it nothing is known of earlier runs
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,11 @@ def plan_pulls(
 # The gate: fixes are run in a sandbox before anything is said of them.
 
 
+def new_cache(options: NightOptions) -> NightCache:
+    """Return what a night keeps of projects while it tests fixes."""
+    return NightCache(reading(options).projects)
+
+
 @step("gate", "{draft.title}")
 def gate(
     draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
@@ -277,7 +282,7 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
-    options, cache = report.options, NightCache()
+    options, cache = report.options, new_cache(report.options)
     none = tuple[CiRun, ...]()
 
     def look(numbers: tuple[int, ...]) -> tuple[tuple[CiRun, ...], str]:

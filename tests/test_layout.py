@@ -11,10 +11,10 @@ TOP_LEVEL = {"agents", "deployments", "flows", "knowledge", "nightwatch_core", "
 SOURCES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
 TOUCH_THE_WORLD = ("adapters", "sample", "settings.py")
 TOUCH_NOTHING = {  # all that the rest of the core imports; whatever joins them can read no file
-    *("base64", "bisect", "collections", "contextlib", "contextvars", "dataclasses"),
+    *("ast", "base64", "bisect", "collections", "contextlib", "contextvars", "dataclasses"),
     *("datetime", "difflib", "email", "enum", "fnmatch", "functools", "hashlib", "heapq", "hmac"),
     *("html", "inspect", "itertools", "json", "math", "operator", "posixpath", "re"),
-    *("statistics", "textwrap", "tomllib", "types", "typing", "unicodedata", "warnings"),
+    *("shlex", "statistics", "textwrap", "tomllib", "types", "typing", "unicodedata", "warnings"),
     *("concurrent.futures", "importlib", "importlib.resources", "threading", "urllib.parse"),
     *("inflection", "jinja2", "markupsafe", "pydantic", "pydantic_core", "rich"),
     *("tree_sitter", "yaml"),

@@ -25,6 +25,7 @@ VERBS: Mapping[str, str] = {
     "replay": "sealed:replay",
     "bundle": "sealed:bundle",
     "check": "setup:check",
+    "prepare": "prepare:prepare",
     "scoreboard": "memory:scoreboard",
     "compound": "compound:compound",
     "learnings": "memory:learnings",

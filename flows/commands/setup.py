@@ -14,7 +14,7 @@ from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.proof.kits import describe_project
+from nightwatch_core.proof.preparing import described_project
 from nightwatch_core.settings import night_options, settings
 from tasks import wiring
 
@@ -30,10 +30,11 @@ def check(**choices: Any) -> None:
     table = Table("", "Service", "Answer", box=None)
     failed = 0
     with night.sign_of_life(Console(stderr=True), "Asking …"):
-        for name, answer, is_well in probes(options):
-            failed += not is_well
-            mark = Text("✓", style="green") if is_well else Text("✗", style="bold red")
-            table.add_row(mark, name, Text(answer, style="" if is_well else "bold red"))
+        for name, answer, is_well, is_needed in probes(options):
+            failed += is_needed and not is_well
+            mark, style = ("✗", "bold red") if is_needed else ("!", "yellow")
+            mark, style = ("✓", "green") if is_well else (mark, style)
+            table.add_row(Text(mark, style), name, Text(answer, "" if is_well else style))
     console = Console()
     console.print(table)
     if failed:
@@ -47,6 +48,7 @@ class Probe(NamedTuple):
     service: str
     answer: str
     is_well: bool
+    is_needed: bool = True  # a night goes on without the others, and says so
 
 
 def probes(options: NightOptions) -> Iterator[Probe]:
@@ -79,11 +81,12 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         try:
             yield Probe(name, probe(), is_well=True)
         except NightWatchError as trouble:
-            yield Probe(name, str(trouble), is_well=False)
+            yield Probe(name, str(trouble), is_well=False, is_needed=name not in _NOT_NEEDED)
     for service, missing in wiring.half_described().items():
         yield Probe(service, f"is not set up: set {', '.join(missing)}", is_well=False)
 
 
+_NOT_NEEDED = ("sandbox", "tests")
 ONE_TOKEN = (
     "Warning: GITHUB_TOKEN can write and is also used to read untrusted text: "
     "set GITHUB_READ_TOKEN to a read-only token, or sign in as a GitHub App, which "
@@ -96,18 +99,15 @@ def _sandbox(options: NightOptions) -> str:
     try:
         return place.confinement() if place else ""
     except GiveUp as none:
-        return f"Warning: fixes are published without running their tests: {none}"
+        raise GiveUp(f"fixes are published without running their tests: {none}") from none
 
 
 def _tests(options: NightOptions) -> str:
-    place = wiring.reading(options).sandbox
-    if place is None or options.code not in ON_THIS_MACHINE:
+    ports = wiring.reading(options)
+    if ports.sandbox is None or options.code not in ON_THIS_MACHINE:
         return "detected when there is a fix: the code is not on this machine"
-    host = wiring.reading(options).code
-    try:
-        return describe_project(host.reader(host.head()), place, options)
-    except GiveUp as trouble:
-        return f"Warning: {trouble}"
+    tree = ports.code.reader(ports.code.head())
+    return described_project(tree, ports.sandbox, options, ports.projects)
 
 
 def _batches(options: NightOptions) -> str:

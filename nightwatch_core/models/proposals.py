@@ -377,6 +377,10 @@ class Preparation(Value):
     words: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     whole_tree: bool = False  # it was set by a person, and sees all of the tree
+    versions: tuple[str, ...] = ()  # of the interpreter, as ">=3.9": the first that is here
+    fetches: bool = True  # whether it needs the network
+    build: tuple[str, ...] = ()  # run after it without network, with the tree
+    beside: bool = True  # an environment that lies beside the checkout does as well
 
 
 class Prepared(Value):
@@ -384,6 +388,8 @@ class Prepared(Value):
 
     key: str = ""
     how: Literal["installed", "kept", "beside the checkout"] = "installed"
+    interpreter: str = ""  # its name and version, where they are known
+    is_asked: bool = True  # whether that is a version that was asked for
     seconds: float = 0.0
 
 

@@ -8,8 +8,16 @@ from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.proposals import NOT_LAID_OUT, Bounds, Check, Command, FileChange, Run
-from nightwatch_core.ports import Sandbox
+from nightwatch_core.models.proposals import (
+    NOT_LAID_OUT,
+    Bounds,
+    Check,
+    Command,
+    FileChange,
+    Prepared,
+    Run,
+)
+from nightwatch_core.ports import ProjectDocuments, Sandbox
 from nightwatch_core.proof import kits
 from nightwatch_core.text.plain_text import one_line, plural
 
@@ -20,9 +28,11 @@ NEAREST_FILES = 6  # tests of one changed file
 class NightCache:
     """Cache of facts about projects, so that nothing runs twice in a night."""
 
-    def __init__(self) -> None:
+    def __init__(self, documents: ProjectDocuments | None = None) -> None:
+        """Take the documents that say how projects are tested."""
+        self.documents = documents
         self.base_runs: dict[tuple[str, kits.Words, int], Run] = {}
-        self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
+        self.prepared: dict[str, tuple[Prepared, str]] = {}  # with the trouble, by manifests
         self.runners: dict[str, kits.Runner] = {}  # by project
         self.lacking = ""  # why nothing can be run at all
         self.silent = ""  # why no model is asked any more tonight, and what to set
@@ -43,6 +53,7 @@ class Environment:
         self.kit, self.commit, self.changes, self.cache = kit, commit, changes, cache
         self.project = f"{commit.sha}/{kit.root}{kit.language}"
         self._sandbox, self._key = sandbox, ""
+        self.how = self.interpreter = ""  # of its dependencies, once they are here
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
 
@@ -55,11 +66,13 @@ class Environment:
         if name not in self.cache.prepared:
             try:
                 ready = self._sandbox.prepare(self.commit, preparation)
-                self.cache.prepared[name] = ready.key, ""
+                self.cache.prepared[name] = ready, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
-                self.cache.prepared[name] = "", kits.explained(trouble)
-        self._key, self.lacks = self.cache.prepared[name]
+                self.cache.prepared[name] = Prepared(), kits.explained(trouble)
+        ready, self.lacks = self.cache.prepared[name]
+        self._key, self.interpreter = ready.key, ready.interpreter
+        self.how = "" if self.lacks else ready.how
 
     def has_time(self) -> bool:
         """Tell whether another command is worth starting."""
@@ -79,14 +92,15 @@ class Environment:
 
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
         inner = words
-        if self.kit.root or self.kit.folders:
+        started = kits.starting(self.kit)
+        if self.kit.root or self.kit.folders or started:
             made = "".join(f"mkdir -p {item} && " for item in self.kit.folders)
-            script = f'cd "$0" && {made}exec "$@"'
+            script = f'cd "$0" && {made}{started}exec "$@"'
             inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
         command = Command(
             words=inner,
-            environment=self.kit.environment,
+            environment=(*self.kit.variables, *self.kit.environment),
             links=self.kit.links if self._key else (),
             prepared=self._key,
             bounds=Bounds(seconds=seconds, cpu_seconds=max(1, int(2 * seconds))),
@@ -130,11 +144,11 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
 
 
 def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Runner | str:
-    """Return the first runner with a readable run on the base, else what the last one printed."""
+    """Return the first runner with a readable run on the base, else why the first has none."""
     runners = environment.cache.runners
     if environment.project in runners:
         return runners[environment.project]
-    ended, code = "there was no time", 0
+    ended, code = "", 0
     for runner in environment.kit.runners:
         if runner.only_after not in (None, code):
             continue
@@ -148,8 +162,10 @@ def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Ru
             runners[environment.project] = runner
             return runner
         why = base.run.ended if base.run.ended != "exited" else _last_line(base)
-        ended, code = f"{runner.name} on the base: {why}", base.run.code
-    return ended
+        if not ended or runner.only_after is not None:  # the one that the project is set up for
+            ended = f"{runner.name} on the base: {why}"
+        code = base.run.code
+    return ended or "there was no time"
 
 
 def tested(

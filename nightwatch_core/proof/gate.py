@@ -19,6 +19,7 @@ from nightwatch_core.proof.environment import (
     tested,
     usable_runner,
 )
+from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.plain_text import digest, one_line
 
 CHECK_SECONDS = 60.0  # of a check that is no test
@@ -87,7 +88,8 @@ def gated(
     if lacking := _lacking(sandbox, cache):
         return not_run("no sandbox", lacking)
     paths = tree.paths()
-    kit = kits.kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
+    changed = tuple(change.path for change in draft.changes)
+    kit = kit_as_proved(changed, tree, options, cache.documents)
     if isinstance(kit, str):
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
@@ -209,5 +211,5 @@ def try_out(
     if not files or _lacking(sandbox, cache):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
-    kit = kits.kit_for(files, tree.paths(), tree.read_file, detected)
+    kit = kit_as_proved(files, tree, detected, cache.documents)
     return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, cache)

@@ -6,20 +6,18 @@ A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence s
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
-from nightwatch_core.ports import CodeReader, Sandbox
-from nightwatch_core.proof.requirements import MANIFEST_CHARACTERS, names_of, requirements
+from nightwatch_core.proof.finders import Clue, Files, clues, first_of, words_of
+from nightwatch_core.proof.requirements import local_packages, names_of, requirements
 from nightwatch_core.text.plain_text import one_line
 
 Words = tuple[str, ...]
@@ -31,7 +29,7 @@ NAME_CHARACTERS = 200  # of a test
 OUTPUT_CHARACTERS = 4_000  # of a failed check, from the end
 READ_CHARACTERS = 262_144  # of an output
 EXPLAINED_CHARACTERS = 300  # of a reason
-_TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
+TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
 
 
 class Runner(Value):
@@ -45,6 +43,7 @@ class Runner(Value):
     takes_files: bool = True
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
+    called: str = ""  # how a project's own command names it
 
     @property
     def whole(self) -> Words:
@@ -122,6 +121,9 @@ class Kit(NamedTuple):
     verify: str = ""  # a person's own words for all of it
     snippet: Callable[[str], Words] | None = None  # words that run code in its language
     folders: Words = ()  # its scripts make them before anything runs
+    clues: tuple[Clue, ...] = ()  # what its files say about testing it
+    variables: tuple[tuple[str, str], ...] = ()  # that its tests are given
+    services: Words = ()  # that its tests ask for
 
     def inner(self, paths: Words) -> Words:
         """Return the paths that are below its root, as seen from there."""
@@ -130,7 +132,7 @@ class Kit(NamedTuple):
 
 def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> Kit | str:
     """Find how the changed files are tested; a sentence with what to set where nobody knows."""
-    language, root = _language_of(changed, paths)
+    language, root = language_of(changed, paths)
     kit = _detected(language, root, paths, read) if language in _PROJECTS else None
     if options.verify:
         kit = (kit or Kit(language, root))._replace(verify=options.verify, runners=())
@@ -146,7 +148,8 @@ def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> 
     return f"no test runner was found for {what} files: set NIGHTWATCH_VERIFY{example}"
 
 
-def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
+def language_of(changed: Words, paths: Words) -> tuple[str, str]:
+    """Return the language of changed files, and the root of their project; empty for none."""
     counts = {
         name: sum(path.endswith(kind.endings) for path in changed)
         for name, kind in kits().kinds.items()
@@ -176,12 +179,10 @@ class _Project(NamedTuple):
 
 def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     """Return the kit of a project; None where it has no tests that a runner is known for."""
+    files = Files(language, root, paths, read)
     inside = tuple(path.removeprefix(root) for path in paths if path.startswith(root))
-
-    def text(name: str) -> str:
-        return ((read(root + name) if name in inside else "") or "")[:MANIFEST_CHARACTERS]
-
-    project, kind = _PROJECTS[language](root, inside, text), kits().kinds[language]
+    found = clues(files)
+    project, kind = _PROJECTS[language](files, inside, found), kits().kinds[language]
     scripts = {f"{name}_script": script for name, script in kits().scripts.items()}
     fields: Fields = {"root": root, **scripts, **project.fields}
 
@@ -191,16 +192,20 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     def is_used(item: Runner | Inspection) -> bool:
         return not item.when or item.when in project.facts
 
+    plain = [item for item in kind.runners if is_used(item)]
     runners = tuple(
         runner.model_copy(
             update={"words": expanded(runner.words), "all_files": expanded(runner.all_files)}
         )
-        for runner in kind.runners
-        if is_used(runner)
+        for runner in (*_as_it_says(plain, found), *plain)
     )
     if not runners or "tests" not in project.facts:
         return None
     environment = tuple((name, expanded((item,))[0]) for name, item in kind.environment.items())
+    said = {
+        name: clue.value.partition("=")[2] for name, clue in first_of(found, "variable").items()
+    }
+    said |= {name: clue.value.partition("=")[2] for name, clue in first_of(found, "switch").items()}
 
     def snippet(code: str) -> Words:
         is_module = re.search(r"^\s*import\b(?!\s*\()", code, re.M)
@@ -221,8 +226,55 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         environment=environment + project.environment,
         links=project.links,
         snippet=snippet,
-        folders=made_folders(inside, text),
+        folders=made_folders(inside, files.text),
+        clues=found,
+        variables=tuple(said.items()),
+        services=tuple(first_of(found, "service")),
     )
+
+
+def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runner]:
+    """Make runners of the project's own test commands: their options, and the paths they name."""
+    seen = set()
+    for clue in first_of(found, "test").values():
+        for runner in runners:
+            words = words_of(clue.value)
+            at = next((i for i, word in enumerate(words) if word == runner.called), None)
+            if at is None or runner.only_after is not None or clue.value in seen:
+                continue
+            seen.add(clue.value)
+            options: list[str] = []
+            paths: list[str] = []
+            for word in words[at + 1 :]:
+                if word in (">", "|", "2>&1") or "$" in word or "{" in word:
+                    break
+                is_value = options and options[-1] in _TAKES_VALUE and not paths
+                if word.startswith("-") or is_value:
+                    options.append(word)
+                else:
+                    paths.append(word)
+            kept = _without_reports(options)
+            if kept or paths:
+                name = f"{runner.name} as in {clue.source}"
+                words = (*runner.words, *kept)
+                yield runner.model_copy(
+                    update={"name": name, "words": words, "all_files": tuple(paths)}
+                )
+
+
+_TAKES_VALUE = ("-m", "-k", "-n", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config")
+_REPORTS = re.compile(
+    r"^(--cov|--junit|--no-cov|--durations|-n|--numprocesses|--dist|-v+$|-q|-s$|-x$)"
+)
+
+
+def _without_reports(options: list[str]) -> Words:
+    kept: list[str] = []
+    for at, word in enumerate(options):
+        before = options[at - 1] if at else ""
+        if not _REPORTS.search(word) and not (_REPORTS.search(before) and before in _TAKES_VALUE):
+            kept.append(word)
+    return tuple(kept)
 
 
 def _expanded(word: str, fields: Fields) -> Words:
@@ -235,9 +287,7 @@ def _expanded(word: str, fields: Fields) -> Words:
 
 # What is odd about a language: how its tools are found, and what prepares its dependencies.
 
-_SHELF = "/env/python"
-_LIST = "nightwatch-requirements.txt"
-_INSTALL = ("python3", "-m", "pip", "install", "--quiet", "--no-cache-dir", "--target", _SHELF)
+_LIST, _LOCKED_LIST = "nightwatch-requirements.txt", "nightwatch-locked.txt"
 _SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
 _DJANGO = re.compile(r"^\s*(?:from|import) django\b|DJANGO_SETTINGS_MODULE", re.M)
 _PYTHON_TESTS = re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$")
@@ -248,30 +298,57 @@ _TOOLS = {  # how a tool is set up: a section of a shared file, or a file of its
     "flake8": (r"^\[flake8\]", (".flake8",)),
     "mypy": (r"^\[(tool\.)?mypy\]", ("mypy.ini",)),
 }
+_PLUGINS = {  # what pytest needs for settings that projects forget to declare it for
+    "pytest-cov": r"--(no-)?cov\b",
+    "pytest-xdist": r"^addopts.*\s-n[ =]?\w",
+    "pytest-django": r"DJANGO_SETTINGS_MODULE",
+    "pytest-asyncio": r"asyncio_mode|asyncio_default",
+    "pytest-timeout": r"^timeout\s*=|--timeout",
+    "pytest-env": r"^env\s*=",
+}
 
 
-def _python(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
-    lines = requirements(inside, text)
+def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+    text, root = files.text, files.root
+    needs = requirements(files, found)
+    lines = needs.lines
     shared = [text(name) for name in _SHARED]
     facts = {"tests"} if any(map(_PYTHON_TESTS.search, inside)) else set()
+    settings = _SETTINGS.search(text("manage.py"))
     facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too
     for tool, (section, own) in _TOOLS.items():
         if any(map(text, own)) or any(re.search(section, item, re.M) for item in shared):
             facts.add(tool)
-    if "pytest" in names_of(lines):
+    if "pytest" in names_of(lines) or any("pytest" in item for item in first_of(found, "test")):
         facts.add("pytest")
-    elif "pytest" in facts:
-        lines = (*lines, "pytest")
-    settings = _SETTINGS.search(text("manage.py"))
-    listed = FileChange(path=_LIST, text="".join(f"{line}\n" for line in lines))
-    words = (*_INSTALL, "-r", _LIST)
+    if "pytest" in facts:
+        configured = "\n".join((*shared, text("pytest.ini")))
+        plugins = (name for name, sign in _PLUGINS.items() if re.search(sign, configured, re.M))
+        lines = (*lines, *({"pytest": 0, **dict.fromkeys(plugins)}.keys() - names_of(lines)))
+    places = [f"/work/{folder}".rstrip("/") for folder in local_packages(files).values()]
+    sources = [place for item in places for place in (f"{item}/src", item)]
+    sources = [item for item in sources if any(p.startswith(f"{item[6:]}/") for p in files.paths)]
+    own_source = [f"/work/{root}src"] if any(item.startswith("src/") for item in inside) else []
+    listed = {_LIST: lines, _LOCKED_LIST: needs.locked}
+    is_built = any(map(text, ("pyproject.toml", "setup.py")))
+    script = kits().scripts
     return _Project(
         frozenset(facts),
         {
-            "source": ":/work/src" if any(item.startswith("src/") for item in inside) else "",
+            "source": "".join(f":{item}" for item in dict.fromkeys((*own_source, *sources))),
             "settings": settings[1] if settings else "",
         },
-        Preparation(language="python", files=(listed,), words=words) if lines else None,
+        Preparation(
+            language="python",
+            files=tuple(
+                FileChange(path=name, text="".join(f"{line}\n" for line in sorted(held)))
+                for name, held in listed.items()
+            ),
+            words=("/bin/sh", "-c", script["python_install"]),
+            versions=tuple(first_of(found, "version")),
+            fetches=bool(lines),
+            build=("/bin/sh", "-c", script["python_build"], root or ".") if is_built else (),
+        ),
     )
 
 
@@ -280,7 +357,8 @@ _RUBY_TESTS = re.compile(r"(^|/)(test/.*_test|test/test_\w+|test/.*/test_\w+)\.r
 _SPECS = re.compile(r"(^|/)spec/.*_spec\.rb$")
 
 
-def _ruby(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
+def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+    text = files.text
     is_bundled = bool(re.search(r"^\s*gem\b", text("Gemfile"), re.M))
     bundled = ("bundle", "exec") if is_bundled else ()
     tests, has_rails = tuple(sorted(filter(_RUBY_TESTS.search, inside))), "bin/rails" in inside
@@ -293,24 +371,27 @@ def _ruby(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
     if not is_bundled:
         return _Project(frozenset(facts), fields)
     manifests = (("Gemfile", "Gemfile.lock", ".ruby-version"), ("bundle", "install", "--quiet"))
-    preparation = _from_manifests("ruby", *manifests, text, _BUNDLE)
+    preparation = _from_manifests("ruby", *manifests, text, found, _BUNDLE)
     environment = (*_BUNDLE, ("BUNDLE_FROZEN", "true"), ("RAILS_ENV", "test"))
     return _Project(frozenset(facts), fields, preparation, environment)
 
 
-_LOCKED = {  # a lock file, and what installs by it
-    "package-lock.json": "npm ci --no-audit --no-fund",
-    "npm-shrinkwrap.json": "npm ci --no-audit --no-fund",
-    "yarn.lock": "yarn install --frozen-lockfile --non-interactive",
-    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
-    "package.json": "npm install --no-audit --no-fund --no-package-lock",
+_QUIET = "--no-audit --no-fund --ignore-scripts"
+_NPM = f"npm install --no-package-lock {_QUIET}"
+_LOCKED = {  # a lock file, and what installs by it; npm where the project's manager is not here
+    "package-lock.json": f"npm ci {_QUIET} || {_NPM}",
+    "npm-shrinkwrap.json": f"npm ci {_QUIET} || {_NPM}",
+    "yarn.lock": f"yarn install --frozen-lockfile --ignore-scripts --non-interactive || {_NPM}",
+    "pnpm-lock.yaml": f"pnpm install --frozen-lockfile --ignore-scripts || {_NPM}",
+    "package.json": _NPM,
 }
 _NODE_TESTS = re.compile(
     r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
 )
 
 
-def _javascript(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
+def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+    text, root = files.text, files.root
     try:
         package = json.loads(text("package.json") or "{}")
     except (ValueError, RecursionError):
@@ -331,9 +412,11 @@ def _javascript(root: str, inside: Words, text: Callable[[str], str]) -> _Projec
     if not needs:
         return _Project(facts)
     lock = next(item for item in _LOCKED if item in inside)
-    names = ("package.json", lock, ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml")
-    install = f"{_LOCKED[lock]} && mkdir -p node_modules && mv node_modules /env/"
-    preparation = _from_manifests("javascript", names, ("/bin/sh", "-c", install), text)
+    members = [item for item in inside if item.endswith("/package.json")][:100]
+    names = ("package.json", lock, ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml", *members)
+    script = kits().scripts["node_install"]
+    words = ("/bin/sh", "-c", script, f"/work/{root}", _LOCKED[lock])
+    preparation = _from_manifests("javascript", names, words, text, found)
     links = ((f"{root}node_modules", "/env/node_modules"),)
     return _Project(facts, {}, preparation, links=links)
 
@@ -343,53 +426,39 @@ def _from_manifests(
     names: Words,
     words: Words,
     text: Callable[[str], str],
+    found: tuple[Clue, ...],
     environment: tuple[tuple[str, str], ...] = (),
 ) -> Preparation:
     texts = {name: text(name) for name in names}
-    files = tuple(FileChange(path=name, text=content) for name, content in texts.items() if content)
-    return Preparation(language=language, files=files, words=words, environment=environment)
+    return Preparation(
+        language=language,
+        files=tuple(FileChange(path=name, text=item) for name, item in texts.items() if item),
+        words=words,
+        environment=environment,
+        versions=tuple(first_of(found, "version")),
+    )
 
 
-_PROJECTS: Mapping[str, Callable[[str, Words, Callable[[str], str]], _Project]] = {
+_GO = (("GOMODCACHE", "/env/go"), ("GOFLAGS", "-modcacherw"), ("GOTOOLCHAIN", "local"))
+
+
+def _go(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+    facts = {"tests"} if any(item.endswith("_test.go") for item in inside) else set()
+    environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))
+    needs = "require" in files.text("go.mod") and "vendor/modules.txt" not in inside
+    words = ("/bin/sh", "-c", "go mod download" if needs else "true")
+    names = ("go.mod", "go.sum")
+    preparation = _from_manifests("Go", names, words, files.text, found, _GO)
+    preparation = preparation.model_copy(update={"fetches": needs})
+    return _Project(frozenset(facts), {}, preparation, environment)
+
+
+_PROJECTS: Mapping[str, Callable[[Files, Words, tuple[Clue, ...]], _Project]] = {
     "python": _python,
     "ruby": _ruby,
     "javascript": _javascript,
+    "Go": _go,
 }
-
-
-def describe_project(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
-    """Say how the project of most source files is tested, and where its dependencies come from.
-
-    Raises `GiveUp` where the tree cannot be read.
-    """
-    paths = tree.paths()
-    plain = [item for item in paths if not item.endswith(_TEMPLATES) and not TEST.search(item)]
-    groups = [
-        [item for item in plain if item.endswith(kind.endings)] for kind in kits().kinds.values()
-    ]
-    most = max(groups, key=len)
-    if not most:
-        return "no source file in a supported language"
-    first = min(most, key=lambda item: (item.count("/"), item))
-    kit = kit_for((first,), paths, tree.read_file, options)
-    if isinstance(kit, str):
-        return kit
-    by = kit.verify or ", else ".join(item.name for item in kit.runners)
-    where = f" in {kit.root}" if kit.root else ""
-    return f"{kit.language}{where} by {by}, {_dependencies(kit, tree, sandbox, options)}"
-
-
-def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
-    if kit.preparation is None:
-        return "no dependencies needed"
-    if options.prepare:
-        return "dependencies installed by NIGHTWATCH_PREPARE"
-    if options.prepare_network:
-        return "missing dependencies are downloaded"
-    try:
-        return f"its dependencies {sandbox.prepare(tree.commit, kit.preparation).how}"
-    except GiveUp as trouble:
-        return explained(trouble)
 
 
 def explained(trouble: Exception) -> str:
@@ -428,7 +497,8 @@ def reading_of(run: Run, form: str) -> Reading:
     failed = frozenset(
         name[:NAME_CHARACTERS] for item in forms for name in item.failed.findall(text)
     )
-    counts = [int(number) for item in forms for number in item.counts.findall(text)]
+    found = (number for item in forms for number in item.counts.findall(text))
+    counts = [int(number) if number.isdecimal() else 1 for number in found]  # a line a test
     return Reading(failed, sum(counts) if counts else None, run)
 
 
@@ -453,3 +523,12 @@ def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
     named = (name.rstrip("/") for call in calls for name in call.split())
     new = (name for name in named if name not in existing and ".." not in name.split("/"))
     return tuple(dict.fromkeys(new))[:20]
+
+
+def starting(kit: Kit) -> str:
+    """Return the shell's words that start the services of a project, where they are here."""
+    scripts = kits().scripts
+    names = sorted(set(re.findall(r"\b[a-z]\w{1,30}\b", " ".join(dict(kit.variables).values()))))
+    roles = " ".join(names[:40])
+    wanted = (scripts[item] for item in kit.services if item in scripts)
+    return "".join(f"{text.strip().format(roles=roles)}\n" for text in wanted)

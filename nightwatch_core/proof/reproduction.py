@@ -43,6 +43,7 @@ from nightwatch_core.proof.crash import (
     unlike,
 )
 from nightwatch_core.proof.environment import Environment, nearest_tests, usable_runner
+from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.json_objects import object_in
 from nightwatch_core.text.plain_text import middle_out, one_line, shortened, text_lines
@@ -174,9 +175,8 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         return f"{crash.places[0].path} is not in the commit that failed"
     least = least_places(crash, briefing.analysis.fix, failing.read_file)
     crash = crash._replace(least=least)
-    kit = kits.kit_for(
-        (crash.places[0].path,), failing.paths(), failing.read_file, briefing.options
-    )
+    changed = (crash.places[0].path,)
+    kit = kit_as_proved(changed, failing, briefing.options, briefing.cache.documents)
     if isinstance(kit, str) or kit.verify or kit.language not in RECORDERS:
         return "no way to run a single test of this project was found"
     recorder = RECORDERS[kit.language]

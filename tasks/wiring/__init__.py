@@ -26,6 +26,7 @@ from nightwatch_core.adapters.local.quiet import (
 from nightwatch_core.adapters.mcp import server as mcp_server
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
+from nightwatch_core.adapters.stores.project_documents import ProjectFiles
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
@@ -68,6 +69,14 @@ def bare_code(options: NightOptions) -> ports.CodeHost:
     instead = replacement()
     host = instead.reading.code if instead else services.bare_code(options, settings())
     return proxies.recorded(ports.CodeHost, "code", host)
+
+
+def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports.ProjectDocuments]:
+    """Return what `nightwatch prepare` needs: the code unmasked, the sandbox, and its documents."""
+    at, instead = settings(), replacement()
+    if instead and instead.reading.sandbox and instead.reading.projects:
+        return instead.reading.code, instead.reading.sandbox, instead.reading.projects
+    return bare_code(options), services.sandbox(options, at), ProjectFiles(at.knowledge)
 
 
 def nights() -> ports.Nights:
@@ -174,6 +183,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         source_maps=local.source_maps(options),
         batches=services.batch_model(options, at),
         sandbox=services.sandbox(options, at),
+        projects=None if default_ports.is_sample(options) else ProjectFiles(at.knowledge),
     )
 
 

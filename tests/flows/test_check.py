@@ -66,5 +66,5 @@ def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
         with using(replace(world, reading=replace(world.reading, sandbox=place))):
             answers = {one.service: one for one in probes(options)}
         assert words in answers["sandbox"].answer
-        assert answers["sandbox"].is_well
+        assert answers["sandbox"].is_well or not answers["sandbox"].is_needed
         assert "tests" in answers

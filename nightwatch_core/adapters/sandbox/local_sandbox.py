@@ -5,7 +5,6 @@ import importlib.util
 import os
 import shlex
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -13,11 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
+from nightwatch_core.adapters.sandbox.interpreters import (
+    Interpreter,
+    choose,
+    environment_of,
+    interpreters,
+)
 from nightwatch_core.adapters.sandbox.ladder import LADDER, Confinement, first_that_holds
 from nightwatch_core.adapters.sandbox.supervision import (
     CHANGES,
     ENV,
+    MADE,
     TREE,
     WORK,
     Cell,
@@ -42,7 +50,9 @@ LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 _FILES = {  # of /etc: this machine's are not shown
     "passwd": "root:x:0:0::/tmp:/bin/sh\nuser:x:{user}:{user}::/tmp:/bin/sh\n",
     "group": "root:x:0:\nuser:x:{user}:\n",
-    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    # services of a project run in the sandbox, under the names that compose files and CI give them
+    "hosts": "127.0.0.1 localhost sandbox postgres postgresql db database redis mysql mariadb\n"
+    "::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
 
@@ -62,7 +72,7 @@ def open_place(state: Path, user: int) -> Path:
         if place.is_symlink() or about.st_uid != os.geteuid() or about.st_mode & 0o022:
             raise GiveUp(f"the sandbox is disabled: other users can write to {place}, remove it")
         place.chmod(folder_mode)
-        for name in ("trees", "prepared", "etc"):
+        for name in ("trees", "prepared", "copies", "etc"):
             (place / name).mkdir(mode=folder_mode, exist_ok=True)
             (place / name).chmod(folder_mode)
         for name, text in _FILES.items():
@@ -127,17 +137,17 @@ _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Toolchain:
-    """Folders of programs; those a `user` may not enter are left out."""
+    """Folders of programs: the system's, and those that a person has named."""
 
-    def __init__(self, named: Sequence[Path], user: int) -> None:
-        """Take folders that a person has named, besides the system's."""
-        self._named, self._user = tuple(named), user
+    def __init__(self, named: Sequence[Path]) -> None:
+        """Take the folders that a person has named."""
+        self.named = tuple(named)
 
     @cached_property
     def mounts(self) -> tuple[Mount, ...]:
         """Return everything that is seen in every run."""
         system = tuple(map(Path, _SYSTEM))
-        named = (*self._own, *(item for item in self._named if item.is_dir()))
+        named = (item for item in self.named if item.is_dir())
         return tuple(
             Mount(item, str(item))
             for item in (*system, *map(Path, _FEW), *named)
@@ -152,25 +162,9 @@ class Toolchain:
 
     @cached_property
     def path(self) -> str:
-        """Return the PATH of programs, dependencies first."""
-        named = (
-            str(item / "bin") for item in (*self._own, *self._named) if (item / "bin").is_dir()
-        )
-        return ":".join(("/env/bin", *named, *_PATH))
-
-    @cached_property
-    def python(self) -> str:
-        """Return the first Python's name and version (python3.12); empty where there is none."""
-        places = (Path(folder) / "python3" for folder in self.path.split(":")[1:])
-        return next((item.resolve().name for item in places if item.exists()), "")
-
-    @cached_property
-    def _own(self) -> tuple[Path, ...]:
-        """Return the Python that runs us, where it is not the system's and may be entered."""
-        own = Path(sys.base_prefix).resolve()
-        if own.is_relative_to("/usr") or not may_enter(own, self._user):
-            return ()
-        return (own,)
+        """Return the PATH of programs."""
+        named = (str(item / "bin") for item in self.named if (item / "bin").is_dir())
+        return ":".join((*named, *_PATH))
 
 
 def may_enter(folder: Path, user: int) -> bool:
@@ -183,12 +177,17 @@ def may_enter(folder: Path, user: int) -> bool:
 # Dependencies of projects: beside the checkout, kept from before, or fetched once.
 
 NOT_HERE = (
-    "its dependencies are not on this machine: install them in the checkout, set "
-    "NIGHTWATCH_LIBRARIES to their folder, or set NIGHTWATCH_PREPARE_NETWORK=true to download them"
+    "its dependencies are not on this machine: run `nightwatch prepare`, which downloads them "
+    "once, install them in the checkout, or set NIGHTWATCH_LIBRARIES to their folder"
 )
-_SHELVES = {"python": "python", "javascript": "node_modules", "ruby": "bundle"}  # below /env
-_BESIDE = "beside:"
+_SHELVES = {"javascript": "node_modules", "ruby": "bundle"}  # below /env
+_PARTS = ("bin", "lib", "lib64", "include", "share", "pyvenv.cfg")  # no pip.conf: it has passwords
 _TOOLS = "/tools"
+_FETCHING = (  # where packages come from and whom to trust, as this machine's clients are set up
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "PIP_CERT"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
+    *("NPM_CONFIG_REGISTRY", "GOPROXY", "BUNDLE_MIRROR__ALL"),
+)
 _BOUNDS = proposals.Bounds(
     seconds=PREPARE_SECONDS,
     cpu_seconds=int(PREPARE_SECONDS),
@@ -220,6 +219,38 @@ class _Room:
         return size > PREPARED_MB * 1024 * 1024 or count >= PREPARED_FILES
 
 
+class Shelf(NamedTuple):
+    """What a run sees of one project's dependencies, and the interpreter that runs it."""
+
+    mounts: tuple[Mount, ...] = ()
+    interpreter: Interpreter | None = None
+    is_asked: bool = True
+
+    def environment(self, path: str) -> dict[str, str]:
+        """Return the variables that let its programs be found before those of `path`."""
+        first = [f"{ENV}/bin"]
+        if self.interpreter:
+            first.append(str(self.interpreter.program.parent))
+        named = {"PATH": ":".join((*first, path)), "PYTHONNOUSERSITE": "1"}
+        if self.interpreter:
+            named["NIGHTWATCH_INTERPRETER"] = str(self.interpreter.program)
+        return named
+
+
+def _fetching(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that say where packages come from; none that holds a password."""
+    named = {name: environment.get(name, "") for name in _FETCHING}
+    return {name: text for name, text in named.items() if text and not urlsplit(text).username}
+
+
+def _linked(source: str, target: str) -> str:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
+    return target
+
+
 LayOut = Callable[[Commit, Path], int]  # returns how many files could not be had
 _TREES = 2  # kept laid out: the commit that failed and the base
 
@@ -242,9 +273,10 @@ class LocalSandbox:
         """
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
         self._user = runner()
-        self._tools = Toolchain(folders, self._user)
+        self._tools = Toolchain(folders)
         self._network, self._libraries = network, libraries
         self._trees: dict[str, Path] = {}
+        self._shelves: dict[str, Shelf] = {}
         self._lock = threading.RLock()
 
     def confinement(self) -> str:
@@ -254,22 +286,25 @@ class LocalSandbox:
     def prepare(self, commit: Commit, preparation: proposals.Preparation) -> proposals.Prepared:
         """Have dependencies at hand; raises `GiveUp`, with what to set, where that cannot be."""
         with self._lock:
-            tree = self._tree(commit) if preparation.whole_tree else None
-            if self._beside(preparation.language):
-                return proposals.Prepared(
-                    key=f"{_BESIDE}{preparation.language}", how="beside the checkout"
-                )
-            texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
-            texts += [tree.name] if tree else []  # what a person set may read all of the tree
+            tree = self._tree(commit) if preparation.whole_tree or preparation.build else None
+            language, versions = preparation.language, preparation.versions
+            if preparation.beside and (shelf := self._beside(language, versions)):
+                return self._put(shelf, f"beside-{language}", "beside the checkout")
+            found = interpreters(language, Path.home(), self._tools.named)
+            chosen, is_asked = choose(found, versions)
+            texts = [preparation.model_dump_json(), str(chosen), self._tools.path]
+            texts += [tree.name] if tree and preparation.whole_tree else []
             key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
             folder = self._place / "prepared" / key
+            shelf = self._seen_with(chosen, is_asked, Mount(folder, ENV))
             if folder.is_dir():
                 os.utime(folder)
-                return proposals.Prepared(key=key, how="kept")
-            if not self._network and not preparation.whole_tree:
+                return self._put(shelf, key, "kept")
+            if preparation.fetches and not (self._network or preparation.whole_tree):
                 raise GiveUp(NOT_HERE)
             self._prune()
-            return proposals.Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
+            seconds = self._fetch(preparation, tree, folder, shelf)
+            return self._put(shelf, key, "installed", seconds)
 
     def run(
         self, commit: Commit, changes: tuple[proposals.FileChange, ...], command: proposals.Command
@@ -280,11 +315,12 @@ class LocalSandbox:
             overlay = new_folder(self._place / "trees", self._user)
             try:
                 gone = lay_changes(changes, overlay)
-                mounts = [Mount(tree, TREE), Mount(overlay, CHANGES)]
-                mounts += self._dependencies(command.prepared)
+                shelf = self._shelves.get(command.prepared, Shelf())
+                mounts = [Mount(tree, TREE), Mount(overlay, CHANGES), *shelf.mounts]
                 script = laid_out(gone, command.links) + ' && exec "$@"'
                 words = ("/bin/sh", "-c", script, "sh", *command.words)
-                return self.start(words, dict(command.environment), mounts, command.bounds)
+                environment = shelf.environment(self._tools.path) | dict(command.environment)
+                return self.start(words, environment, mounts, command.bounds)
             finally:
                 delete(overlay)
 
@@ -325,37 +361,73 @@ class LocalSandbox:
         )
         return (*self._tools.mounts, *etc)
 
-    def _dependencies(self, key: str) -> tuple[Mount, ...]:
-        if key.startswith(_BESIDE):
-            language = key.removeprefix(_BESIDE)
-            shelf = self._beside(language)
-            return (Mount(shelf, f"{ENV}/{_SHELVES[language]}"),) if shelf else ()
-        folder = self._place / "prepared" / key
-        return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
+    def _put(
+        self,
+        shelf: Shelf,
+        key: str,
+        how: Literal["installed", "kept", "beside the checkout"],
+        seconds: float = 0.0,
+    ) -> proposals.Prepared:
+        self._shelves[key] = shelf
+        shown = shelf.interpreter.shown if shelf.interpreter else ""
+        return proposals.Prepared(
+            key=key, how=how, interpreter=shown, is_asked=shelf.is_asked, seconds=seconds
+        )
 
-    def _fetch(self, preparation: proposals.Preparation, tree: Path | None, folder: Path) -> float:
+    def _seen_with(self, interpreter: Interpreter | None, is_asked: bool, *mounts: Mount) -> Shelf:
+        if interpreter and not interpreter.prefix.is_relative_to("/usr"):
+            prefix = interpreter.prefix.resolve()  # a virtual environment names it so
+            source = self._entered(prefix)
+            places = dict.fromkeys((str(interpreter.prefix), str(prefix)))
+            mounts = (*mounts, *(Mount(source, place) for place in places))
+        return Shelf(mounts, interpreter, is_asked)
+
+    def _entered(self, folder: Path) -> Path:
+        """Return the folder, or where its user may not walk to it, a copy made of links."""
+        if may_enter(folder, self._user):
+            return folder
+        about = max(item.stat().st_mtime_ns for item in (folder, *folder.glob("lib/*/*-packages")))
+        name = hashlib.sha256(f"{folder} {about}".encode()).hexdigest()[:32]
+        copy = self._place / "copies" / name
+        if not copy.is_dir():
+            new = new_folder(copy.parent, os.geteuid())
+            shutil.copytree(folder, new, symlinks=True, dirs_exist_ok=True, copy_function=_linked)
+            new.chmod(0o755)
+            new.rename(copy)
+        return copy
+
+    def _fetch(
+        self, preparation: proposals.Preparation, tree: Path | None, folder: Path, shelf: Shelf
+    ) -> float:
         user = self._user
         new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
         try:
             lay_changes(preparation.files, manifests)
-            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES)]
-            pip = importlib.util.find_spec("pip")
-            if pip and pip.origin and may_enter(Path(pip.origin).parent, user):
-                mounts.append(Mount(Path(pip.origin).parent, f"{_TOOLS}/pip"))
-            mounts += [Mount(tree, TREE)] if tree else []
-            copied = [f"cp -dR {item}/. {WORK}" for item in (*([TREE] if tree else []), CHANGES)]
-            script = f'{" && ".join(copied)} && exec "$@"'
-            words = ("/bin/sh", "-c", script, "sh", *preparation.words)
-            environment = {"PYTHONPATH": _TOOLS, **dict(preparation.environment)}
+            mounts = [*shelf.mounts[1:], Mount(new, ENV, writable=True), *self._installers]
+            environment = shelf.environment(self._tools.path) | dict(preparation.environment)
             is_full = _Room(new).is_taken
-            run = self.start(words, environment, mounts, _BOUNDS, self._network, is_full)
-            if not run.went_well:
-                last = " ".join(run.output.split())[-300:]
-                why = run.ended if run.ended != "exited" else last
-                raise GiveUp(f"its dependencies could not be prepared: {why}")
+            seconds = 0.0
+            trees = (True,) if preparation.whole_tree else (False, True)  # to fetch, to build
+            for has_tree in trees:
+                words = preparation.build if has_tree else preparation.words
+                words = preparation.words if preparation.whole_tree else words
+                if not words:
+                    continue
+                laid = [Mount(tree, TREE)] if tree and has_tree else []
+                laid.append(Mount(manifests, CHANGES))
+                script = " && ".join(f"cp -dR {item.target}/. {WORK}" for item in laid)
+                words = ("/bin/sh", "-c", f'{script} && exec "$@"', "sh", *words)
+                network = self._network and (preparation.whole_tree or not has_tree)
+                own = environment | (_fetching(os.environ) if network else {})
+                run = self.start(words, own, [*mounts, *laid], _BOUNDS, network, is_full)
+                seconds += run.seconds
+                if not run.went_well and words is not preparation.build:
+                    last = " ".join(run.output.split())[-600:]
+                    why = run.ended if run.ended != "exited" else last
+                    raise GiveUp(f"its dependencies could not be prepared: {why}")
             with suppress(OSError):  # another process has been quicker
                 new.rename(folder)
-            return run.seconds
+            return seconds
         finally:
             delete(new)
             delete(manifests)
@@ -368,17 +440,39 @@ class LocalSandbox:
             if used < oldest or at >= KEPT_COUNT:
                 delete(folder)
 
-    def _beside(self, language: str) -> Path | None:
+    @cached_property
+    def _installers(self) -> tuple[Mount, ...]:
+        """Return what installs packages of Python, where this machine has it."""
+        pip, uv = importlib.util.find_spec("pip"), shutil.which("uv")
+        found = [Mount(Path(pip.origin).parent, f"{_TOOLS}/pip")] if pip and pip.origin else []
+        found += [Mount(Path(uv).resolve(), f"{_TOOLS}/uv")] if uv else []
+        return tuple(item for item in found if may_enter(item.source.parent, self._user))
+
+    def _beside(self, language: str, versions: Sequence[str]) -> Shelf | None:
+        if language == "python":
+            return self._environment_beside(versions)
+        chosen, is_asked = choose(interpreters(language, Path.home(), self._tools.named), versions)
         for root in self._libraries:
-            packages = root / "lib" / self._tools.python
             folders = {
-                "python": [packages / "site-packages", packages / "dist-packages"],
                 "javascript": [root] if root.name == "node_modules" else [],
                 "ruby": [item for item in (root / "bundle", root) if (item / "ruby").is_dir()],
             }
             for folder in folders.get(language, []):
-                if folder.is_dir() and may_enter(folder, self._user):
-                    return folder
+                if folder.is_dir():
+                    mount = Mount(self._entered(folder), f"{ENV}/{_SHELVES[language]}")
+                    return self._seen_with(chosen, is_asked, mount)
+        return None
+
+    def _environment_beside(self, versions: Sequence[str]) -> Shelf | None:
+        found = [item for root in self._libraries if (item := environment_of(root))]
+        chosen, is_asked = choose([item.interpreter for item in found], versions)
+        for item in found:
+            if item.interpreter != chosen:
+                continue
+            folder = self._entered(item.folder)
+            parts = [part for part in _PARTS if (folder / part).exists()]
+            mounts = [Mount(folder / part, f"{ENV}/{part}") for part in parts]
+            return self._seen_with(chosen, is_asked, *mounts)
         return None
 
     def _tree(self, commit: Commit) -> Path:
@@ -395,9 +489,11 @@ class LocalSandbox:
 
 def laid_out(gone: tuple[str, ...], links: tuple[tuple[str, str], ...]) -> str:
     """Return the shell's words that copy tree and changes into the work folder."""
-    steps = [f"cp -dR {TREE}/. {WORK}"]
+    steps = [f"cp -dR {TREE}/. {WORK}", f"{{ ! test -d {MADE} || cp -dR {MADE}/. {WORK}; }}"]
     steps += [f"rm -f -- {shlex.quote(f'{WORK}/{path}')}" for path in gone]
     steps += [f"cp -dR {CHANGES}/. {WORK}", f"cd {WORK}"]
-    for name, target in links:
-        steps.append(f"{{ test -e {shlex.quote(name)} || ln -s {target} {shlex.quote(name)}; }}")
+    for name, target in links:  # a folder of links, because some tools write into node_modules
+        place = shlex.quote(name)
+        linked = f"find {target}/ -mindepth 1 -maxdepth 1 -exec ln -s -t {place} {{}} +"
+        steps.append(f"{{ test -e {place} || {{ mkdir {place} && {linked}; }}; }}")
     return f"{{ {' && '.join(steps)}; }} || exit {proposals.NOT_LAID_OUT}"

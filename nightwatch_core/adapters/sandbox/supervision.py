@@ -174,6 +174,7 @@ def _threads_of(user: int) -> int:
 # What a confined program sees.
 
 TREE, CHANGES, WORK, ENV = "/tree", "/changes", "/work", "/env"
+MADE = f"{ENV}/made"  # files that building the project has made in its tree
 
 
 class Mount(NamedTuple):

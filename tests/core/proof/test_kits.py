@@ -7,10 +7,14 @@ from scripted_sandbox import ScriptedSandbox, unittest_run
 from tables import tables_of
 from twins.reading import MemoryCode
 
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
-from nightwatch_core.proof.kits import describe_project, kit_for, reading_of
+from nightwatch_core.proof.finders import Files, clues, first_of
+from nightwatch_core.proof.kits import kit_for, reading_of
+from nightwatch_core.proof.preparing import described_project
+from nightwatch_core.proof.profiles import digest_of
 from nightwatch_core.proof.requirements import names_of, requirements
 
 TABLES = tables_of(__file__)
@@ -71,7 +75,8 @@ DECLARED = TABLES["declared"]
 
 
 def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
-    lines = requirements(tuple(DECLARED), lambda name: DECLARED.get(name, ""))
+    lines, locked = requirements(Files("python", "", tuple(DECLARED), DECLARED.get))
+    assert locked == ("attrs==25.1",)
     assert names_of(lines) == {*("django", "attrs", "anyio", "jinja2", "trio", "pytest", "faker")}
     assert "Django==5.1" in lines
     assert not [line for line in lines if "example.com" in line]
@@ -88,32 +93,73 @@ PYTHON = {"app/a.py": "", "tests/test_a.py": "", "requirements.txt": "django==5"
 BEFORE = "python by pytest, else pytest without its addopts, else unittest"
 
 
-def described(files, not_prepared="", **options):
+class Documents:
+    """Documents in memory."""
+
+    def __init__(self, text=""):
+        self.text = text
+
+    def read(self, name):
+        return self.text
+
+    def write(self, name, text):
+        self.text = text
+        return name
+
+
+def described(files, not_prepared="", kept="", **options):
     sandbox = ScriptedSandbox(lambda *_: unittest_run(), not_prepared=not_prepared)
-    text = describe_project(MemoryCode(files, COMMIT), sandbox, NightOptions(**options))
+    tree = MemoryCode(files, COMMIT)
+    try:
+        text = described_project(tree, sandbox, NightOptions(**options), Documents(kept))
+    except GiveUp as trouble:
+        text = f"! {trouble}"
     assert not sandbox.asked
     return text
 
 
 @pytest.mark.parametrize(
-    ("not_prepared", "options", "words"),
+    ("not_prepared", "kept", "options", "words"),
     [
-        ("", {}, "its dependencies installed"),
-        ("set it", {}, "set it"),
-        ("set it", {"prepare_network": True}, "missing dependencies are downloaded"),
-        ("set it", {"prepare": "make deps"}, "installed by NIGHTWATCH_PREPARE"),
+        ("", "", {}, f"! {BEFORE}; not tried yet: run `nightwatch prepare`"),
+        ("set it", "", {}, "! set it"),
+        ("", "", {"verify": "make test"}, "python by make test"),
+        ("", "collected: 9\npassed: 8", {}, f"{BEFORE}. Runnable: 8 of 9 tests pass in 0 s"),
+        ("", "collected: 9\npassed: 4\ntrouble: no db", {}, f"! {BEFORE}; Not runnable: 4 of 9"),
+        ("", "collected: 1\npassed: 1\ndigest: old", {}, "! its dependencies have changed since"),
+        (
+            "",
+            "collected: many",
+            {},
+            "! knowledge/projects/shop-python.md cannot be used: collected",
+        ),
     ],
 )
-def test_runners_and_dependencies_are_named(not_prepared, options, words):
-    text = described({**PYTHON, "pytest.ini": "[pytest]"}, not_prepared, **options)
-    assert text.startswith(BEFORE)
-    assert text.endswith(words)
+def test_what_was_tested_is_said_and_what_is_missing_names_the_command(
+    not_prepared, kept, options, words
+):
+    files = {**PYTHON, "pytest.ini": "[pytest]"}
+    if kept and "digest" not in kept:
+        kept += f"\ndigest: {digest_of(kit('app/a.py', files))}"
+    text = f"---\nrepository: shop\nlanguage: python\n{kept}\n---\n" if kept else ""
+    assert described(files, not_prepared, text, **options).startswith(words)
 
 
 def test_the_language_of_most_files_is_named_with_what_to_set():
-    go = {f"go/{name}.go": "" for name in "abc"} | {"go/go.mod": "", "x.java": ""}
-    text = described({**PYTHON, **go})
-    assert "a Go project's files: set NIGHTWATCH_VERIFY (for example: go test ./...)" in text
+    java = {f"x/{name}.java": "" for name in "abc"} | {"x/pom.xml": ""}
+    text = described({"a.py": "", **java})
+    assert "a Java project's files: set NIGHTWATCH_VERIFY (for example: mvn -o -q test)" in text
+
+
+FOUND = TABLES["found"]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_how_a_project_is_tested_is_found_where_it_says_so(name):
+    language, files, expected = FOUND[name].values()
+    found = clues(Files(language, "", tuple(sorted(files)), files.get))
+    kinds = dict.fromkeys(clue.kind for clue in found)
+    assert {kind: list(first_of(found, kind)) for kind in kinds} == expected
 
 
 def test_folders_that_its_scripts_make_are_there_when_it_is_tested():

@@ -1,0 +1,122 @@
+"""Find the interpreters and environments of this machine by their folders; nothing is started."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+_PLACES = {  # where version managers keep interpreters, below the home folder or absolute
+    "python": (
+        ".pyenv/versions/*",
+        ".local/share/uv/python/*",
+        ".asdf/installs/python/*",
+        "/opt/python*",
+    ),
+    "javascript": (".nvm/versions/node/*", ".volta/tools/image/node/*", ".asdf/installs/nodejs/*"),
+    "ruby": (".rbenv/versions/*", ".rubies/*", ".asdf/installs/ruby/*"),
+    "Go": ("/usr/local/go", "/usr/lib/go-*", ".asdf/installs/golang/*/go"),
+}
+_PROGRAMS = {"python": "python3.[0-9]*", "javascript": "node", "ruby": "ruby", "Go": "go"}
+_SYSTEM = (Path("/usr/local"), Path("/usr"))
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
+
+
+class Interpreter(NamedTuple):
+    """A program that runs a language."""
+
+    program: Path
+    prefix: Path  # the folder that has to be seen
+    version: str  # as far as its name tells: 3.12.1, 3.12, or nothing
+
+    @property
+    def shown(self) -> str:
+        """Return its name for people."""
+        return f"{self.program.name.rstrip('.0123456789')} {self.version}".rstrip()
+
+
+class BesideEnvironment(NamedTuple):
+    """A virtual environment of Python, and the interpreter that it was made with."""
+
+    folder: Path
+    interpreter: Interpreter
+
+
+def interpreters(language: str, home: Path, named: Sequence[Path]) -> tuple[Interpreter, ...]:
+    """List the interpreters of a language: of named folders, the system's, version managers'."""
+    places = [*named]
+    if language == "python":
+        places.append(Path(sys.base_prefix))
+    places += _SYSTEM
+    for pattern in _PLACES.get(language, ()):
+        base, inner = (Path("/"), pattern[1:]) if pattern.startswith("/") else (home, pattern)
+        places += sorted(base.glob(inner), reverse=True)
+    found = (item for place in places for item in _of(language, place))
+    return tuple({item.program.resolve(): item for item in found}.values())
+
+
+def _of(language: str, place: Path) -> Iterator[Interpreter]:
+    pattern = _PROGRAMS.get(language)
+    for program in sorted((place / "bin").glob(pattern), reverse=True) if pattern else ():
+        real = program.resolve()
+        if language == "python" and not re.fullmatch(r"python3\.\d+", program.name):
+            continue
+        if language == "python" and not (place / "lib" / program.name / "os.py").exists():
+            continue
+        if real.is_file():
+            whole = _VERSION.search(place.name)
+            version = whole[0] if whole else program.name.removeprefix("python")
+            yield Interpreter(program, place, version if version[:1].isdigit() else "")
+
+
+def choose(found: Sequence[Interpreter], asked: Sequence[str]) -> tuple[Interpreter | None, bool]:
+    """Return the interpreter that fits the first of the asked versions, and whether one fits.
+
+    Where several fit, the one nearest to ours is taken; where none does, the nearest of all.
+    """
+    for specifier in asked:
+        if fitting := [item for item in found if _fits(item.version, specifier)]:
+            return min(fitting, key=_distance), True
+    first = min(found, key=_distance) if found else None
+    return first, not asked or first is None or not first.version
+
+
+def _fits(version: str, asked: str) -> bool:
+    return any(_fits_one(version, item.strip()) for item in asked.split("||"))
+
+
+def _fits_one(version: str, specifier: str) -> bool:
+    try:
+        asked = SpecifierSet(specifier)
+    except InvalidSpecifier:
+        return False
+    # of many only the minor version is known: it fits if any of its releases may
+    tries = (version, f"{version}.99") if version.count(".") == 1 else (version,)
+    return bool(version) and any(asked.contains(item, prereleases=True) for item in tries)
+
+
+def _distance(item: Interpreter) -> int:
+    major, _, rest = item.version.partition(".")
+    if major != str(sys.version_info.major) or not rest:
+        return 0
+    return abs(int(rest.partition(".")[0]) - sys.version_info.minor)
+
+
+def environment_of(folder: Path) -> BesideEnvironment | None:
+    """Return the virtual environment in a folder, whatever its version; None where it is none."""
+    try:
+        text = (folder / "pyvenv.cfg").read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+    facts = dict(re.findall(r"(?m)^\s*([\w-]+)\s*=\s*(.*?)\s*$", text))
+    version = _VERSION.match(facts.get("version") or facts.get("version_info") or "")
+    if not version:
+        return None
+    minor = ".".join(version[0].split(".")[:2])
+    prefix = Path(facts.get("home", "")).parent
+    program = prefix / "bin" / f"python{minor}"
+    if not (folder / "lib" / f"python{minor}" / "site-packages").is_dir() or not program.exists():
+        return None
+    return BesideEnvironment(folder, Interpreter(program, prefix, version[0]))

@@ -1,0 +1,262 @@
+"""Find out how a project is tested, prove it by running its tests on the base, and keep that."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, get_args
+
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
+from nightwatch_core.models.proposals import Run
+from nightwatch_core.ports import CodeReader, ProjectDocuments, Sandbox
+from nightwatch_core.proof import kits
+from nightwatch_core.proof.environment import Environment, NightCache
+from nightwatch_core.proof.finders import ClueKind, first_of
+from nightwatch_core.proof.profiles import (
+    digest_of,
+    document_name,
+    kept_profile,
+    summary,
+    with_profile,
+)
+from nightwatch_core.text.plain_text import one_line
+
+SUITE_SECONDS = 600.0  # of one run of all tests
+_RED, _NAME = 200, 200  # tests that are named, and characters of a name
+_TOLD = 6  # clues of a kind
+_PROJECTS = 4  # of one repository
+_WHY = re.compile(
+    r"(?m)^(?:E\s+|\s*)((?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
+)
+_ABOUT = (  # what is asked once of a prepared environment: its interpreter, and what it lacks
+    '"${NIGHTWATCH_INTERPRETER:-true}" --version 2>/dev/null'
+    ' || "$NIGHTWATCH_INTERPRETER" version 2>/dev/null; echo; echo --;'
+    " cat /env/not-installed.txt 2>/dev/null; echo --; for one in postgres redis-server mysqld; do"
+    ' command -v "$one" /usr/lib/postgresql/*/bin/"$one" /usr/sbin/"$one"; done 2>/dev/null; true'
+)
+_PROGRAMS = {"postgresql": "postgres", "redis": "redis-server", "mysql": "mysqld"}
+
+
+class Proof(NamedTuple):
+    """One way of running the tests, and what came of it."""
+
+    kit: kits.Kit
+    runner: kits.Runner | None
+    reading: kits.Reading | None
+    environment: Environment
+
+    @property
+    def passed(self) -> int:
+        """Return the number of green tests."""
+        reading = self.reading
+        return max(0, (reading.ran or 0) - len(reading.failed)) if reading else 0
+
+    @property
+    def is_runnable(self) -> bool:
+        """Tell whether at least half of the tests pass."""
+        collected = self.reading.ran if self.reading else 0
+        return bool(collected) and 2 * self.passed >= (collected or 0)
+
+
+def projects_of(tree: CodeReader, options: NightOptions) -> tuple[kits.Kit | str, ...]:
+    """Find the projects of a repository that have tests, the one with most files first."""
+    paths = tree.paths()
+    sources = [item for item in paths if not TEST.search(item)]
+    found: dict[tuple[str, str], list[str]] = {}
+    for path in sources:
+        language, root = kits.language_of((path,), paths)
+        if language and not path.endswith(kits.TEMPLATES):
+            found.setdefault((language, root), []).append(path)
+    largest = sorted(found.values(), key=len, reverse=True)[: 2 * _PROJECTS]
+    made = [kits.kit_for((some[0],), paths, tree.read_file, options) for some in largest]
+    tested = tuple(kit for kit in made if not isinstance(kit, str))[:_PROJECTS]
+    return tested or tuple(made[:1])
+
+
+def described_project(
+    tree: CodeReader, sandbox: Sandbox, options: NightOptions, documents: ProjectDocuments | None
+) -> str:
+    """Say how far the largest project was tested; raises `GiveUp` where that has to be done."""
+    kit = projects_of(tree, options)[0]
+    if isinstance(kit, str):
+        raise GiveUp(kit)
+    kept = kept_profile(documents, document_name(tree.commit.repository, kit))
+    by = kit.verify or ", else ".join(item.name for item in kit.runners)
+    where = f"{kit.language}{f' in {kit.root}' if kit.root else ''} by {by}"
+    if kept is None or not kept.is_runnable:
+        if kit.preparation and not options.prepare_network:
+            sandbox.prepare(tree.commit, kit.preparation)
+        if kit.verify:
+            return where
+        raise GiveUp(f"{where}; {summary(kept) if kept else 'not tried yet'}: {PREPARE}")
+    if kept.digest != digest_of(kit):
+        raise GiveUp(f"its dependencies have changed since {kept.date}: {PREPARE}")
+    return f"{where}. {summary(kept)}"
+
+
+PREPARE = "run `nightwatch prepare`"
+
+
+def described_kit(kit: kits.Kit) -> Iterator[str]:
+    """Say in lines what a project's files tell about testing it, and which file says so."""
+    for kind in get_args(ClueKind):
+        found = first_of(kit.clues, kind)
+        for clue in list(found.values())[:_TOLD]:
+            yield f"{kind}: {one_line(clue.value)[:_NAME]} ({clue.source})"
+
+
+def proved_profile(
+    kit: kits.Kit,
+    tree: CodeReader,
+    sandbox: Sandbox,
+    kept: Profile | None,
+    date: str,
+    tell: Callable[[str], object] = lambda _text: None,
+) -> Profile:
+    """Run the project's tests in the ways that its files name, and return the best of them."""
+    best: Proof | None = None
+    for variant in _variants(_by_hand(kit, kept)):
+        environment = Environment(
+            sandbox, variant, tree.commit, (), NightCache(), 4 * SUITE_SECONDS
+        )
+        environment.prepare()
+        best = best or Proof(variant, None, None, environment)
+        if environment.lacks:
+            continue
+        tell(f"dependencies {environment.how} ({environment.interpreter or variant.language})")
+        for runner in variant.runners:
+            last = best.reading.run if best.reading else None
+            if runner.only_after is not None and (last is None or last.code != runner.only_after):
+                continue
+            reading = environment.base(runner.whole, runner.form, SUITE_SECONDS)
+            proof = Proof(variant, runner, reading, environment)
+            tell(f"{runner.name}: {proof.passed} of {reading.ran or 0} tests pass")
+            best = proof if best.reading is None or proof.passed > best.passed else best
+            if proof.is_runnable:
+                return _profile(proof, kept, tree, date)
+    assert best is not None
+    return _profile(best, kept, tree, date)
+
+
+def _by_hand(kit: kits.Kit, kept: Profile | None) -> kits.Kit:
+    """Apply what a person wrote into the profile, and nothing that was found before."""
+    if kept is None or not kept.by_hand:
+        return kit
+    own = {name: getattr(kept, name) for name in kept.by_hand if name in Profile.model_fields}
+    if "test" in own:
+        own |= {"one_test": kept.one_test, "form": kept.form}
+    found = {
+        "variables": dict(kit.variables),
+        "services": kit.services,
+        "repository": "",
+        "language": kit.language,
+    }
+    return with_profile(kit, Profile(**{**found, **own}))
+
+
+def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
+    """Return the project as it is, without its switches, and in an environment of its own."""
+    yield kit
+    asked = first_of(kit.clues, "variable")
+    said = {name: clue.value.partition("=")[2] for name, clue in asked.items()}
+    if said != dict(kit.variables) and kit.services:
+        yield kit._replace(variables=tuple(said.items()))
+    if kit.preparation and kit.preparation.fetches and kit.preparation.beside:
+        own = kit.preparation.model_copy(update={"beside": False})
+        yield kit._replace(preparation=own)
+
+
+def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) -> Profile:
+    environment, kit, runner, reading = proof.environment, proof.kit, proof.runner, proof.reading
+    red, flaky, seconds = frozenset[str](), frozenset[str](), 0.0
+    if runner and reading and proof.is_runnable:
+        again = environment.base(runner.whole, runner.form, SUITE_SECONDS, 1)
+        red, flaky = reading.failed & again.failed, reading.failed ^ again.failed
+        seconds = reading.run.seconds
+    elif reading:
+        red, seconds = reading.failed, reading.run.seconds
+    version, lacking, here = _about(environment)
+    missing = tuple(item for item in kit.services if _PROGRAMS.get(item, "-") not in here)
+    preparation = kit.preparation
+    return Profile(
+        repository=tree.commit.repository,
+        root=kit.root,
+        language=kit.language,
+        interpreter=version,
+        versions=preparation.versions if preparation else (),
+        environment=environment.how,
+        install=kept.install if kept and "install" in kept.by_hand else "",
+        not_installed=lacking,
+        variables=dict(kit.variables),
+        services=kit.services,
+        missing_services=missing,
+        test=shlex.join(runner.whole) if runner else "",
+        one_test=shlex.join((*runner.words, "{test}")) if runner and runner.takes_files else "",
+        form=runner.form if runner else "",
+        folders=kit.folders,
+        collected=(reading.ran or 0) if reading else 0,
+        passed=proof.passed,
+        red=tuple(sorted(name[:_NAME] for name in red)[:_RED]),
+        flaky=tuple(sorted(name[:_NAME] for name in flaky)[:_RED]),
+        seconds=round(seconds, 1),
+        trouble="" if proof.is_runnable else _trouble(proof, missing, lacking),
+        commit=tree.commit.sha,
+        date=date,
+        digest=digest_of(kit),
+        sources=_sources(kit, runner),
+        by_hand=kept.by_hand if kept else (),
+    )
+
+
+def _about(environment: Environment) -> tuple[str, tuple[str, ...], str]:
+    """Return the interpreter's name, what could not be installed, and programs of services."""
+    if environment.lacks:
+        return "", (), ""
+    run = environment.base(("/bin/sh", "-c", _ABOUT), "", 30).run
+    version, _, rest = run.output.partition("\n--\n")
+    lacking, _, here = rest.partition("--\n")
+    return one_line(version)[:80], tuple(lacking.split("\n")[:-1]), here
+
+
+def _sources(kit: kits.Kit, runner: kits.Runner | None) -> dict[str, str]:
+    named = {"versions": "version", "services": "service"}
+    sources = {
+        field: next(iter(found.values())).source
+        for field, kind in named.items()
+        if (found := first_of(kit.clues, kind))  # type: ignore[arg-type]
+    }
+    variables = first_of(kit.clues, "variable")
+    sources |= {f"variables.{name}": clue.source for name, clue in variables.items()}
+    if runner:
+        _, _, source = runner.name.partition(" as in ")
+        sources["test"] = source or "the project's manifests"
+    return sources
+
+
+def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -> str:
+    """Say why too few tests pass, and what a person can do."""
+    environment, reading = proof.environment, proof.reading
+    if environment.lacks:
+        return environment.lacks
+    if reading is None:
+        return "no command that runs its tests was found: set `test`"
+    if reading.run.ended != "exited":
+        return f"{proof.runner.name if proof.runner else 'the run'} {reading.run.ended}"
+    reasons = [_most_common(reading.run)]
+    if missing:
+        reasons.append(f"{', '.join(missing)} is asked for and not on this machine")
+    if lacking:
+        reasons.append(f"not installed: {', '.join(lacking[:8])}")
+    return "; ".join(filter(None, reasons)) or "no test was run"
+
+
+def _most_common(run: Run) -> str:
+    counts = Counter(one_line(item)[:200] for item in _WHY.findall(run.output))
+    if not counts:
+        lines = [line for line in run.output.splitlines() if line.strip()]
+        return one_line(lines[-1])[:200] if lines else ""
+    text, count = counts.most_common(1)[0]
+    return f"most often ({count}): {text}"
