@@ -180,9 +180,9 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
         )
         for item in blames
     )
-    by_commit: dict[str, list[Blame]] = {}
+    by_commit: dict[tuple[str, bool], list[Blame]] = {}
     for item in sorted(plain, key=lambda item: (item.at, -item.line), reverse=True):
-        by_commit.setdefault(item.sha, []).append(item)
+        by_commit.setdefault((item.sha, item.only_indented), []).append(item)
     rows = []
     for commit, *more in by_commit.values():
         numbers = [commit.line, *(item.line for item in more)]
@@ -190,8 +190,9 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
             f"{shown_path(path)} lines {spans(numbers)}" if more else place_of(path, commit.line)
         )
         moved = f" [then in {shown_path(commit.path)}]" if commit.path not in ("", path) else ""
+        moved += " [only their indentation]" if commit.only_indented else ""
         rows.append(f"{where} {_logged(commit)}{moved}")
-    if len(plain) == 1:
+    if len({item.line for item in plain}) == 1:
         rows.append(around(plain[0].text, "", _BLAMED_LINE))
     return ToolAnswer(listed(rows, limit, "more, ask for fewer lines"), LinesBlamed(blames=plain))
 

@@ -55,6 +55,7 @@ class Blame(Value):
     text: str
     pull: int = 0
     path: str = ""  # where the line stood then, if elsewhere
+    only_indented: bool = False  # by a later commit than the one that wrote its words
 
 
 class ChangedFile(Value):

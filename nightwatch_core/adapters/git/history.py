@@ -421,6 +421,7 @@ IGNORED_FILE = ".git-blame-ignore-revs"
 
 # the next options are tried where old files are missing, or it took too long
 LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
+_INDENTED = (".py", ".pyi", ".pyx", ".coffee", ".haml", ".slim", ".pug", ".sass", ".yml", ".yaml")
 
 
 def blamed(
@@ -428,17 +429,28 @@ def blamed(
 ) -> tuple[Blame, ...]:
     """Return who wrote the lines of a file in commit `sha`; empty where git cannot tell.
 
-    `ignored` is the text of a file that lists revisions to look through.
+    Then, where indentation has a meaning, who only indented them. `ignored` is the text of a file
+    that lists revisions to look through.
     """
     revisions = "".join(f"{revision}\n" for revision in ignored_revisions(ignored)).encode()
     place = ("--ignore-revs-file=/dev/stdin", "-L", f"{lines[0]},{lines[1]}", sha, "--", path)
-    for options in LOOKING:
+
+    def look(options: Sequence[str]) -> tuple[Blame, ...] | None:
         asked = ("blame", "--line-porcelain", *options, *place)
         with suppress(TryLater):
             outcome = git.attempt(*asked, stdin=revisions, timeout=command.QUICK_SECONDS)
             if not outcome.code:
                 return tuple(_rows(outcome.output.decode(errors="replace"), path))
-    return ()
+        return None
+
+    rows = next((found for options in LOOKING if (found := look(options)) is not None), ())
+    wrote = {row.line: row for row in rows}
+    counted = look(("-M",)) if path.endswith(_INDENTED) and rows else None
+    return rows + tuple(
+        row.model_copy(update={"only_indented": True})
+        for row in counted or ()
+        if row.at > wrote[row.line].at and row.path == wrote[row.line].path
+    )
 
 
 def ignored_revisions(text: str) -> tuple[str, ...]:

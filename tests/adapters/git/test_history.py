@@ -35,8 +35,13 @@ def sha(folder, subject):
     return git(folder, "log", "--all", f"--grep=^{subject}", "--format=%H", "-1")
 
 
-def test_blame_looks_through_a_change_of_indentation(shop):
+def test_blame_looks_through_a_change_of_indentation_and_says_who_made_it(shop):
     rows = reader(shop, "main~1").blame("shop/cart.py", 2, 4)
+    rows, indented = rows[:3], rows[3:]
+    assert [(one.line, one.only_indented) for one in (*rows, *indented)] == [
+        (2, False), (3, False), (4, False), (2, True), (3, True),
+    ]  # fmt: skip
+    assert {one.sha for one in indented} == {rows[2].sha}
     assert [(one.line, one.subject, one.author) for one in rows] == [
         (2, "Sell things", "Ann"),
         (3, "Sell things", "Ann"),
