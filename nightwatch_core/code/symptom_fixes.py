@@ -108,9 +108,9 @@ class Change:
         self.new = [line[:NAMED_LINE].strip() for line in after.split("\n")]
         too_long = max(len(self.old), len(self.new)) > COMPARED_LINES
         compared = difflib.SequenceMatcher(None, self.old, self.new, autojunk=too_long)
-        self._blocks = [block for block in compared.get_opcodes() if block[0] != "equal"]
-        removed = (row for _, a, b, *_ in self._blocks for row in range(a, b))
-        added = (row for *_, c, d in self._blocks for row in range(c, d))
+        self.blocks = [block for block in compared.get_opcodes() if block[0] != "equal"]
+        removed = (row for _, a, b, *_ in self.blocks for row in range(a, b))
+        added = (row for *_, c, d in self.blocks for row in range(c, d))
         self.removed = {row: self.old[row] for row in removed if self.old[row]}
         self.added = {row: self.new[row] for row in added if self.new[row]}
         self.first_row = min(self.added, default=0)
@@ -118,7 +118,7 @@ class Change:
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """Changed lines: by position in blocks of as many old as new ones, else by likeness."""
-        return tuple(pair for block in self._blocks for pair in self._paired(*block[1:]))
+        return tuple(pair for block in self.blocks for pair in self._paired(*block[1:]))
 
     def _paired(self, a: int, b: int, c: int, d: int) -> Iterator[Pair]:
         old = [line for line in self.old[a:b] if line]
@@ -578,13 +578,34 @@ def _tolerates_more(old: str, new: str) -> bool:
 
 
 def _weakened_validation(change: Change) -> Iterator[SymptomFix]:
-    gone = change.removed_with("checks", comments=False)
+    rows = _matching(change.removed, "checks", comments=False)
+    gone = [row for row in rows if not _is_replaced(change, row)]
     if len(gone) > len(change.added_with("checks", comments=False)):
         yield change.fix("weakened_validation", change.first_row)
     for pair in change.pairs:
         allows = P["allows_nothing"]
         if allows.search(pair.new) and not allows.search(pair.old):
             yield change.fix("weakened_validation", pair.row)
+
+
+def _is_replaced(change: Change, row: int) -> bool:
+    """Return whether an assertion was for type checkers, or its value is handled in its place.
+
+    Where that passes over a missing value, it is for the rule about guards to judge.
+    """
+    line = P["string"].sub("", change.old[row])
+    if not line.startswith("assert"):
+        return False
+    if any(map(P["for_types"].search, (*change.old[max(0, row - 3) : row], change.old[row]))):
+        return True
+    names = {*_NAME.findall(line)} - TABLES.keywords
+    new = next((range(c, d) for _, a, b, c, d in change.blocks if a <= row < b), range(0))
+    added = [
+        change.new[at] for at in new if change.new[at] and not P["comment"].match(change.new[at])
+    ]
+    asks = [text for text in added if P["asks"].search(text) and names & {*_NAME.findall(text)}]
+    acts = any(not _does_nothing((text,)) for text in added if text not in asks)
+    return bool(asks) and (acts or bool(P["asks_for_nothing"].search(line.removeprefix("assert"))))
 
 
 # Surest first: the first rule that finds something names the change.

@@ -45,3 +45,24 @@ def test_one_exception_class_more_may_be_what_was_missing():
     assert [f.kind for f in symptom_fixes("shop/cart.py", before, everything)] == [
         "widened_exception"
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        ("if TYPE_CHECKING:\n    assert user is not None\nlog(user)\n", "log(user)\n", []),
+        ("assert user  # for mypy\nlog(user)\n", "log(user)\n", []),
+        ("assert user is not None\n", "if user is None:\n    raise Gone(404)\n", []),
+        ("assert user is not None\n", "if user is None:\n    return login(request)\n", []),
+        ("assert 0 < total\n", "if total <= 0:\n    total = measured(image)\n", []),
+        ("assert 0 < total\n", "if total <= 0:\n    return None\n", ["weakened_validation"]),
+        ("assert 0 < total\n", "if width > 1:\n    crop()\n", ["weakened_validation"]),
+        ("assert user is not None\nlog(user)\n", "log(user)\n", ["weakened_validation"]),
+    ],
+)
+def test_an_assertion_counts_where_nothing_handles_its_value_instead(before, after, kinds):
+    def inside(code):
+        return "def show(user, total):\n" + "".join(f"    {row}\n" for row in code.splitlines())
+
+    found = symptom_fixes("shop/views.py", inside(before), inside(after))
+    assert [one.kind for one in found] == kinds
