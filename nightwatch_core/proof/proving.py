@@ -1,6 +1,5 @@
 """Prove a fix before it becomes a draft: reproduce the crash, run the gate, correct it once."""
 
-from contextlib import suppress
 from functools import partial
 
 from nightwatch_core.analysis.budget import split_budget
@@ -9,7 +8,6 @@ from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, diff, fix_digest
-from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
@@ -18,7 +16,14 @@ from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.proof import asking
 from nightwatch_core.proof.gate import gated
-from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, harness_for, with_fix
+from nightwatch_core.proof.reproduction import (
+    Candidate,
+    WithFix,
+    by_model,
+    by_own_test,
+    harness_for,
+    with_fix,
+)
 from nightwatch_core.proof.stories import made_in_steps
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import one_line
@@ -33,7 +38,10 @@ _UNPAID = "the rest of the budget for one error or the night is too small for a 
 
 def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:
     """Return the result of running a fix; never raises for what the fix or the project does."""
-    reproduction, usage = by_model(briefing) if briefing.options.reproduce else (_OFF, Usage())
+    reproduction, usage = _OFF, Usage()
+    if briefing.options.reproduce:
+        own = by_own_test(briefing, briefing.analysis.fix)
+        reproduction, usage = (own, usage) if own else by_model(briefing)
     judge = partial(judged, briefing, reproduction)
     result = judge(briefing.analysis.fix).model_copy(update={"usage": usage})
     result = corrected(briefing, result, judge)
@@ -48,6 +56,8 @@ def judged(
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
         return failed.model_copy(update={"text": applied.refusal})
+    if _is_own(reproduction) and fix != briefing.analysis.fix:
+        reproduction = by_own_test(briefing, fix) or _NONE
     tested = _with_test(briefing, reproduction, fix, applied.changes)
     if tested is None:
         return _gated(briefing, fix, (), reproduction)
@@ -60,27 +70,19 @@ def judged(
         reproduction = _without_test(reproduction, reason)
     else:
         reproduction = reproduction.model_copy(update={"green": tested.output})
-        if own := _own_test(briefing, applied.changes):
-            reason = f"{own}, which the fix changes, raises it too"
+        if own := by_own_test(briefing, fix):
+            reason = f"{own.name}, which the fix changes, raises it too"
             reproduction = _without_test(reproduction, reason)
     return _gated(briefing, fix, (check,), reproduction)
 
 
+def _is_own(reproduction: proposals.Reproduction) -> bool:
+    """Tell whether the test is one that the fix brings itself."""
+    return bool(reproduction.green) and not reproduction.test and reproduction.tries == 0
+
+
 def _without_test(reproduction: proposals.Reproduction, reason: str) -> proposals.Reproduction:
     return reproduction.model_copy(update={"because": reason, "test": ()})
-
-
-def _own_test(briefing: asking.ProofBriefing, changes: tuple[proposals.FileChange, ...]) -> str:
-    """Name a fix's own test that raises production's error without the fix; empty for none."""
-    harness = harness_for(briefing)
-    if isinstance(harness, str):
-        return ""
-    for change in changes:
-        with suppress(GiveUp):
-            is_test = change.text and TEST.search(change.path)
-            if is_test and not harness.on_failing(change.path, change.text or "").not_production:
-                return change.path
-    return ""
 
 
 def _with_test(

@@ -7,6 +7,7 @@ frames, as its recorder saw it.
 import hashlib
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
@@ -229,12 +230,15 @@ class Candidate(NamedTuple):
         return Edit(path=self.path, action="create", new=self.text, description=what)
 
 
-def refused(candidate: Candidate, paths: Collection[str]) -> str:
-    """Say why a test is not run; empty where it may be. `paths` are the files of the tree."""
+def refused(candidate: Candidate, paths: Collection[str], is_own: bool = False) -> str:
+    """Say why a test is not run; empty where it may be. `paths` are the files of the tree.
+
+    A file that the fix itself changes (`is_own`) may be long.
+    """
     text = candidate.text
     if not text.strip():
         return "there is no test"
-    if len(text) > CHARACTERS or text.count("\n") > LINES:
+    if not is_own and (len(text) > CHARACTERS or text.count("\n") > LINES):
         return f"the test is longer than {LINES} lines"
     if tampering := _TAMPERS.search(text):
         return f"a test may not use {tampering[0]}"
@@ -272,9 +276,9 @@ class Tried(NamedTuple):
     shown: Shown | None = None  # the last run
 
 
-def tried(harness: Harness, test: Candidate) -> Tried:
+def tried(harness: Harness, test: Candidate, is_own: bool = False) -> Tried:
     """Run a test twice on the commit that failed; raises `GiveUp` where nothing can be run."""
-    if why := refused(test, harness.briefing.failing.paths()):
+    if why := refused(test, harness.briefing.failing.paths(), is_own):
         return Tried(Reproduction(outcome="not reproduced", because=why))
     shown = harness.on_failing(test.path, test.text)
     because = shown.not_production
@@ -286,6 +290,7 @@ def tried(harness: Harness, test: Candidate) -> Tried:
         return Tried(none, shown)
     reproduction = Reproduction(
         outcome="reproduced",
+        because=_unreached(harness, shown.crash, test.path),
         test=(test.edit,),
         name=test.path,
         error_class=shown.crash.error_class,
@@ -294,6 +299,34 @@ def tried(harness: Harness, test: Candidate) -> Tried:
         facts=shown.facts,
     )
     return Tried(reproduction, shown)
+
+
+def _unreached(harness: Harness, raised: Raised, test: str) -> str:
+    """Say so where the cause quotes a file that production came through, and the test does not."""
+    quoted = {item.path for item in harness.briefing.analysis.evidence if item.verified}
+    places, reached = harness.crash.places, entered(raised, test)
+    run = {place.path for place in places[:reached]}
+    missed = (place.path for place in places[reached:] if place.path in quoted - run)
+    path = next(missed, "")
+    return f"it does not go through {path}, where the cause begins" if path else ""
+
+
+def by_own_test(briefing: ProofBriefing, fix: tuple[Edit, ...]) -> Reproduction | None:
+    """Return a test of the fix that raises production's error without it and passes with it."""
+    changes = edits.apply(fix, briefing.base.read_file, briefing.base.paths()).changes
+    tests = [Candidate(c.path, c.text) for c in changes if c.text and TEST.search(c.path)]
+    harness = harness_for(briefing) if tests else ""
+    if isinstance(harness, str):
+        return None
+    for test in tests:
+        with suppress(GiveUp):
+            found = tried(harness, test, is_own=True).reproduction
+            if found.outcome != "reproduced":
+                continue
+            if (shown := harness.on_base(test.path, test.text, changes)).is_green:
+                update = {"test": (), "green": shown.output, "seconds": round(harness.seconds, 1)}
+                return found.model_copy(update=update)
+    return None
 
 
 class WithFix(NamedTuple):
@@ -362,7 +395,11 @@ def reproduction_request(harness: Harness, path: str, examples: tuple[str, ...])
     names = "".join(f", {name}" for name in sorted(top.functions)[:1])
     place = line(f"{top.path}{names}{lines}", 300)
     texts = ((name, briefing.failing.read_file(name)) for name in examples)
-    tests = [f"{line(name, 200)}\n{middle_out(text, _EXAMPLE)}" for name, text in texts if text]
+    tests = [  # the first shows the manner; of others what they import and are set up with
+        f"{line(name, 200)}\n{middle_out(text, _EXAMPLE // (1 + bool(number)))}"
+        for number, (name, text) in enumerate(texts)
+        if text
+    ]
     return prompt("reproduction").format(
         data=only_data(fence),
         error=fenced(error_text(case), fence),
@@ -381,25 +418,27 @@ def reproduction_request(harness: Harness, path: str, examples: tuple[str, ...])
 def again(harness: Harness, reproduction: Reproduction, shown: Shown | None) -> str:
     """Write what running the first test showed, and ask for another one."""
     fence = harness.briefing.fence
-    output = shown.output[-_OUTPUT:] if shown else ""
-    facts = "\n".join(_facts(reproduction, shown))
+    output = block(shown.output[-_OUTPUT:], _OUTPUT, code=True) if shown else ""
+    told = [output, "\n".join(_facts(reproduction, shown))]
+    parts = [only_data(fence), *(fenced(text, fence) for text in told if text)] if shown else []
     return prompt("reproduction_again").format(
+        ran="run on the commit that failed, and does not count" if shown else "not run",
         why=line(reproduction.because, 400),
-        data=only_data(fence),
-        output=fenced(block(output, _OUTPUT, code=True), fence),
-        facts=fenced(facts, fence) if facts else "",
+        told="".join(f"\n\n{text}" for text in parts),
     )
 
 
 def _code(harness: Harness) -> Iterator[str]:
     read = harness.briefing.failing.read_file
+    seen = set[tuple[str, int]]()
     for number, place in enumerate(harness.crash.places[:_FRAMES]):
         text, at = read(place.path), min(place.lines, default=1)
-        if text:
-            shown = (caller if number else failing)(place.path, text, at)
-            yield from (
-                preview_text(item) for item in (*_class_around(place.path, text, shown), shown)
-            )
+        shown = (caller if number else failing)(place.path, text, at) if text else None
+        for item in (*_class_around(place.path, text, shown), shown) if text and shown else ():
+            lines = {(item.path, row) for row in range(item.start, item.end + 1)}
+            if not lines <= seen:
+                yield preview_text(item)
+            seen |= lines
 
 
 def _class_around(path: str, text: str, shown: Preview) -> Iterator[Preview]:

@@ -432,7 +432,9 @@ def _reproduced(made: Reproduction | None) -> Iterator[str]:
         yield f"Not reproduced{effort}: {made.because or 'no test raised the error'}"
     else:
         through = f" through {made.frames[0]}" if made.frames else ""
-        left_out = "" if made.test else f"; the test is not part of the change: {made.because}"
+        is_out = not made.test and made.tries  # a fix's own test was not asked for
+        left_out = "the test is not part of the change: " if is_out else ""
+        left_out = f"; {left_out}{made.because}" if made.because else ""
         test, error = made.name or "a test", made.error_class or "the error"
         yield f"Reproduced{effort}: {test} raises {error}{through}, as production does{left_out}"
 

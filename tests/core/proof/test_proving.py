@@ -1,6 +1,8 @@
 """Tests of proving a fix: what is asked, what is run, and what is published of it."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from analysis_shapes import analysis
@@ -10,12 +12,13 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.answer import Edit, Usage
+from nightwatch_core.models.answer import Edit, Evidence, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import proof_allowance, proved
+from nightwatch_core.proof.reproduction import Candidate, refused
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
 FILES = {
@@ -85,16 +88,54 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     assert result.reproduction.facts[0].value == "[]"
 
 
-def test_a_draft_carries_one_test_where_the_fix_brings_one_that_raises_the_crash():
-    own = Edit(path="tests/test_cart.py", old="import unittest\n", new="import unittest, shop\n")
-    sandbox = Shop(crashes=mended)
-    result = proved(
-        briefing_of(FILES, TRACE, (*FIX, own), sandbox, NightCache(), Asked(ANSWER), COMMIT)
+OWN = Edit(path="tests/test_cart.py", old="import unittest\n", new="import unittest, shop\n")
+
+
+def own_test_proved(sandbox, model, *fix):
+    return proved(briefing_of(FILES, TRACE, fix, sandbox, NightCache(), model, COMMIT))
+
+
+def test_a_fix_whose_own_test_raises_the_crash_is_reproduced_by_that_and_nobody_is_asked():
+    model = Asked(ANSWER)
+    result = own_test_proved(Shop(crashes=mended), model, *FIX, OWN)
+    made = result.reproduction
+    assert (result.outcome, made.outcome, made.name) == ("passed", "reproduced", OWN.path)
+    assert (made.test, made.because, made.tries) == ((), "", 0)
+    assert made.red
+    assert made.green
+    assert made.frames == ("shop/cart.py:2 (average)",)
+    assert (model.asked, result.usage.new_tokens, result.edits) == ([], 0, ())
+
+
+def test_an_own_test_counts_for_the_fix_that_it_passes_with_alone():
+    wrong = FIX[0].model_copy(update={"new": "len(prices or [1])"})
+    right = {"has_fix": True, "file_changes": [item.model_dump() for item in FIX]}
+    answer = json.dumps({"title": "", "root_cause": "again", "confidence": "high", **right})
+
+    def crashes(changes):
+        return "max(1" not in changes.get("shop/cart.py", "")
+
+    model = Asked(ANSWER, answer)
+    result = own_test_proved(Shop(crashes=crashes), model, wrong, OWN)
+    assert len(model.asked) == 2, "its own test stays red: a model is asked for one"
+    assert (result.outcome, result.correction.outcome) == ("passed", "passed")
+    assert result.reproduction.name == PATH
+
+
+def test_a_test_that_begins_below_the_cause_is_published_with_that_doubt():
+    files = {**FILES, "shop/till.py": "def close(day):\n    return average(day.prices)\n"}
+    trace = TRACE.replace(
+        '  File "/srv/shop/cart',
+        '  File "/srv/shop/till.py", line 2, in close\n  File "/srv/shop/cart',
     )
-    assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
-    assert not result.reproduction.test
-    assert "tests/test_cart.py, which the fix changes, raises it too" in result.reproduction.because
-    assert not result.edits
+    briefing = briefing_of(
+        files, trace, FIX, Shop(crashes=mended), NightCache(), Asked(ANSWER, ANSWER), COMMIT
+    )
+    quoted = Evidence(path="shop/till.py", line=2, quote="average(day.prices)", verified=True)
+    weighed = briefing.analysis.model_copy(update={"evidence": (quoted,)})
+    made = proved(replace(briefing, analysis=weighed)).reproduction
+    assert made.because == "it does not go through shop/till.py, where the cause begins"
+    assert proved(briefing).reproduction.because == ""
 
 
 def test_a_fix_that_leaves_the_crash_has_failed_and_no_more_of_it_is_run():
@@ -138,6 +179,16 @@ def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):
     assert len(model.asked) == 2
     assert why in model.asked[1].turns[-1].text
     assert result.usage.cost == 0.02
+
+
+def test_a_test_that_was_refused_was_not_run_and_what_is_refused_is_said_before():
+    model = Asked(json.dumps({"test": f"{TEXT}    eval('1')\n", "why_not": ""}), ANSWER)
+    prove(Shop(crashes=mended), model)
+    said = model.asked[1].turns[-1].text
+    assert said.startswith("Your test was not run: a test may not use eval(.\n\nAnswer once more")
+    listed = re.findall(r"`([^`]+)`", model.asked[0].system)
+    assert len(listed) > 20
+    assert all(refused(Candidate(PATH, f"x{text}y\n {text} "), ()) for text in listed)
 
 
 @pytest.mark.parametrize(
