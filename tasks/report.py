@@ -20,11 +20,13 @@ from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report import builder
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
+from nightwatch_core.report.sections import report_files
 from nightwatch_core.report.view import as_markdown, view
+from nightwatch_core.text.escaping import is_web
 from tasks.night import advice, banner, begin_night
 from tasks.records import records
 from tasks.runner import Attempt, attempt, attempt_and_go_on, step
-from tasks.wiring import nights, publishing, reading
+from tasks.wiring import masked, nights, publishing, reading
 from tasks.wiring.proxies import destinations, list_for, record_night
 from tasks.wiring.services import alarms, service_calls, state_of
 
@@ -118,7 +120,8 @@ def tell_earlier(report: RunReport) -> None:
 
 
 def _finished(report: RunReport) -> RunReport:
-    return report.model_copy(update={"finished": reading(report.options).clock.now()})
+    """The report as everybody sees it: in files, in Prefect, and on the terminal of its run."""
+    return masked(report).model_copy(update={"finished": reading(report.options).clock.now()})
 
 
 def _untold(report: RunReport, trouble: str) -> RunReport:
@@ -231,18 +234,19 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
 
 
 def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
-    """Keep and send what was found and why the night failed; returns where to read it."""
+    """Keep and send what was found and why the night failed; returns its file, and who was told."""
     report = with_health(_failed_report(options, progress, why))
     nights = publishing(options).nights
     folder = nights.keep(report)
     night = report.night.model_copy(update={"folder": folder})
     report = report.model_copy(update={"night": night})
-    delivered = attempt("notifying the team", notify, report, otherwise=folder)
+    delivered = attempt("notifying the team", notify, report, otherwise="")
     if delivered.trouble:
         report = _untold(report, delivered.trouble)
         nights.keep(report)
     nights.finish(report)
-    return delivered.value
+    page = report_files(report)[0]
+    return f"{page}, told in {delivered.value}" if is_web(delivered.value) else page
 
 
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:

@@ -109,8 +109,18 @@ Proposal = Annotated[
 
 
 SkipCause = Literal[
-    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", "no fix", "worth", ""
-]  # "unknown": cause unknown; "worth": a review costs more than it is likely to bring
+    "limit",
+    "choice",
+    "settled",
+    "nothing new",
+    "weak",
+    "unknown",
+    "refused",
+    "rejected",
+    "no fix",
+    "worth",
+    "",
+]  # "refused": by us; "rejected": by people; "worth": a review costs more than it may bring
 
 
 class Skip(Value):

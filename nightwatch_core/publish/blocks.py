@@ -44,6 +44,7 @@ class Limits(Value):
     texts: int = 10
     handovers: Literal["all", "alone", "none"] = "all"  # errors without a cause shown in detail
     paths: int = 10  # where the report lies
+    standing: bool = True  # earlier proposals without news
     advice: bool = True  # what whoever runs it might set, and commands to type there
     good_health: bool = True  # of the services, where nobody has to do anything
     without: frozenset[str] = frozenset()
@@ -233,6 +234,7 @@ class Row(Value):
     confidence: Confidence
     done: str
     known: bool = False
+    is_new: bool = True  # something about it is new tonight
     unknown: bool = False  # cause unknown, and so nothing to be sure of
 
     @property
@@ -266,6 +268,7 @@ class Finding(Value):
     news: str = ""  # why a known error was looked at again, or is no news
     team: str = ""  # what the team said about it at the source
     regression: bool = False
+    is_new: bool = True  # something of its cause is new, and no finding above tells that cause
     links: Permalinks = Permalinks()  # addresses of its code
     publications: tuple[Publication, ...] = ()
     sections: tuple["Section", ...] = ()

@@ -168,7 +168,7 @@ def taken(analysis: Analysis) -> Reason | None:
             return Reason("settled", f"{overlap.name} {overlap.because}")
         if overlap.kind == "turned down":
             comment = f": {overlap.words}" if overlap.words else ""
-            return Reason("settled", f"the same change was rejected in {overlap.name}{comment}")
+            return Reason("rejected", f"the same change was rejected in {overlap.name}{comment}")
     return None
 
 

@@ -362,13 +362,13 @@ def _has_fix(analysis: Analysis) -> bool:
 def _not_this_one(analysis: Analysis, item: OwnItem | None, *, is_tonights: bool) -> Reason | None:
     if fix_digest(analysis.fix) in analysis.rejected:
         text = "this fix was rejected or did not help before: not proposed again"
-        return Reason("settled", text)
+        return Reason("rejected", text)
     if item is None or is_tonights:
         return None
     has_failed = item.number in analysis.failed_pulls
     if has_failed and (item.state != "open" or item.as_patch):
         return None
-    return Reason("settled", how_it_stands(item))
+    return Reason("rejected" if item.state == "closed" else "settled", how_it_stands(item))
 
 
 def _issue_is_closed(

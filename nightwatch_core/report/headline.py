@@ -90,7 +90,8 @@ def _analysed(report: RunReport, new: tuple[Analysis, ...], analysed: int) -> st
     named = [item for item in new if item.has_cause]
     explained = sum(bool(item.root_cause.strip()) and item.confidence != "low" for item in named)
     guessed = len(named) - explained
-    fixes = sum(item.has_fix for item in new)
+    away = {skip.fingerprint for skip in report.skips if skip.cause in ("refused", "rejected")}
+    fixes = sum(item.has_fix and item.fingerprint not in away for item in new)
     found = (
         f"{explained:,} with a root cause" if explained else "",
         f"{guessed:,} with a low-confidence cause" if guessed else "",

@@ -10,7 +10,13 @@ from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import ResultKind, Severity
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
-from nightwatch_core.models.knowledge import Backtest, FixWatch, OccurrenceCount, OutcomeKind
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    FixWatch,
+    OccurrenceCount,
+    OutcomeKind,
+    OutcomeUpdate,
+)
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.blocks import (
@@ -30,9 +36,10 @@ from nightwatch_core.publish.blocks import (
     cut,
     section,
 )
+from nightwatch_core.publish.expected_value import names_of
 from nightwatch_core.publish.finding import failed_in, sentence
 from nightwatch_core.report import facts as plain
-from nightwatch_core.report.headline import PUBLISHED
+from nightwatch_core.report.headline import PUBLISHED, opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import capped, moment, money, plural, shortened, spending
@@ -46,6 +53,7 @@ ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
     *("edited before merge", "merged", "closed"),
 )
 _OF_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
+_REJECTED: tuple[OutcomeKind, ...] = ("closed unmerged", "not planned")
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
 
@@ -122,15 +130,16 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         counted = watch_figures(update.watch) if update.watch and event.kind in VERDICTS else ""
         because = line(event.because or counted, TEXT)
         words = tuple(line(f"“{word}”", TEXT) for word in event.words[:3] if word.strip())
+        answer = f". {_answer(update, report)}" if event.kind in _REJECTED else ""
         entry = Entry(
             head=f"{event.kind}: {_ITEMS[kind]}{number}",
             text=line(update.title or update.fingerprint, TITLE),
-            small=because or line(" / ".join(words), TEXT),
+            small=line(f"{because or ' / '.join(words)}{answer}".removeprefix(". "), LONG),
             more=words if because else (),
             address=line(addresses.get((kind, event.number), ""), LONG),
         )
         entries.append(entry)
-    for update in report.followed:
+    for update in report.followed if limits.standing else ():
         watch = update.watch
         if watch and not update.outcomes and not watch.verdict:
             shown.add(("pull", watch.number))
@@ -142,7 +151,9 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
             )
             entries.append(entry)
     left = [item for item in report.outcomes if (item.kind, item.number) not in shown]
-    for item in sorted(left, key=lambda item: (item.state == "open", -item.number)):
+    for item in sorted(
+        left if limits.standing else (), key=lambda item: (item.state == "open", -item.number)
+    ):
         why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
         why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
         entry = Entry(
@@ -154,6 +165,19 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         entries.append(entry)
     title = "Earlier proposals"
     return section("outcomes", title, cut(Entries, entries, limits.lines))
+
+
+def _answer(update: OutcomeUpdate, report: RunReport) -> str:
+    """Say for whoever rejected a proposal what became of it."""
+    analysis = next((a for a in report.analyses if update.fingerprint in names_of(a)), None)
+    names = names_of(analysis) if analysis else frozenset[str]()
+    drafts = (r.number for r in opened(report, "pull") if names & r.names)
+    skips = (s.reason for s in report.skips if s.kind == "pull" and s.fingerprint in names)
+    if number := next(drafts, None):
+        return f"Answer: analysed again, another fix is in draft #{number}"
+    if reason := next(skips, ""):
+        return line(f"Answer: analysed again, no draft: {reason}", LONG)
+    return "Answer: kept with the error; this change is not proposed again"
 
 
 def scoreboard(report: RunReport, limits: Limits) -> Section:
@@ -267,11 +291,11 @@ def one_command(fingerprint: str, verb: str = "one") -> str:
 def capture_command(analysis: Analysis, report: RunReport) -> str:
     """Return the command that captures the lesson; empty where nothing was opened."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
-    opened = any(
+    is_opened = any(
         receipt.kind in ("issue", "pull") and receipt.status in PUBLISHED and names & receipt.names
         for receipt in report.receipts
     )
-    learned = opened and analysis.has_cause
+    learned = is_opened and analysis.has_cause
     return one_command(analysis.case.fingerprint, "compound") if learned else ""
 
 
@@ -378,6 +402,10 @@ def files(report: RunReport, limits: Limits) -> Section:
 
 def end(report: RunReport, limits: Limits) -> Section:
     """Return the last lines of a short rendering: lessons, cost, and where to read on."""
+    if not limits.advice:
+        cost = f" It cost {money(report.usage.cost)}." if report.usage.calls else ""
+        told = f"{learned_sentence(report)}{cost}".strip()
+        return section("end", "", (Paragraphs(text=told),) if told else ())
     used = spending(report.usage)
     spent = plain.facts("end", used=used, report=report, sent=left_sentence(report.health))
     commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))

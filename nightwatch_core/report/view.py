@@ -187,13 +187,13 @@ def _names_of(analyses: Iterable[Analysis]) -> frozenset[str]:
 
 def _errors(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     shown = enumerate(report.analyses[: limits.rows], 1)
-    rows = (_row(rank, analysis, published_for(report, analysis)) for rank, analysis in shown)
+    rows = (_row(rank, analysis, report) for rank, analysis in shown)
     total = len(report.analyses)
     return blocks.section("errors", "", blocks.cut(blocks.ErrorTable, rows, limits.rows, total))
 
 
-def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, ...]) -> blocks.Row:
-    since = known_since(analysis)
+def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
+    publications, since = published_for(report, analysis), known_since(analysis)
     done = ""
     for states in (("published",), ("waits",), ("failed", "skipped")):
         texts = (item.text for item in publications if item.state in states)
@@ -215,8 +215,15 @@ def _row(rank: int, analysis: Analysis, publications: tuple[blocks.Publication, 
         confidence=analysis.confidence,
         done=done.replace("draft pull request", "draft PR") or "–",
         known=bool(since),
+        is_new=_is_new(analysis, report),
         unknown=not analysis.has_cause,
     )
+
+
+def _is_new(analysis: Analysis, report: RunReport) -> bool:
+    """Tell whether an error is analysed anew, came back, or was published about tonight."""
+    done = any(item.state in ("published", "failed") for item in published_for(report, analysis))
+    return done or analysis.ending.kind != "reused" or analysis.case.regressed
 
 
 def known_since(analysis: Analysis) -> str:
@@ -246,13 +253,20 @@ def _findings(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         for cause in causes(report.analyses)
         for item in cause
     }
+    new = {
+        cause[0].fingerprint
+        for cause in causes(report.analyses)
+        if any(_is_new(item, report) for item in cause)
+    }
     ranked = [
         (rank, analysis)
         for rank, analysis in enumerate(report.analyses, 1)
         if _in_detail(analysis, report, limits)
     ]
     items = (
-        _finding(rank, analysis, twins[analysis.fingerprint], report, limits)
+        _finding(rank, analysis, twins[analysis.fingerprint], report, limits).model_copy(
+            update={"is_new": analysis.fingerprint in new}
+        )
         for rank, analysis in ranked[: limits.findings]
     )
     return blocks.section(

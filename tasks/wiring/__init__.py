@@ -35,7 +35,7 @@ from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import is_live, source_key
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night
+from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.privacy import redaction
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.rules.engine import RulesModel
@@ -62,6 +62,11 @@ def publishing(options: NightOptions) -> PublishingPorts:
     given = instead.publishing if instead else _publishing(options, at)
     walled, recording = proxies.scrubbed_publishing(given, at), proxies.current_recording()
     return recording.publishing(walled) if recording else walled
+
+
+def masked(report: RunReport) -> RunReport:
+    """Return a report as its files have it: a model's own words are masked, too."""
+    return redaction.scrubbed(report, proxies.scrubber(settings()).scrub)
 
 
 def bare_code(options: NightOptions) -> ports.CodeHost:

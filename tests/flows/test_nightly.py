@@ -2,7 +2,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from night_world import CART, PAY, PREFECT, by_case, night, worlds
+from night_world import CART, PAY, PREFECT, answer, by_case, night, worlds
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.sorting import TaskRunSort
 from prefect.exceptions import TerminationSignal
@@ -131,8 +131,19 @@ def test_a_source_that_does_not_answer_fails_the_night_and_says_so() -> None:
     assert not world.reading.tracker.published
 
 
-def test_an_unforeseen_error_between_the_steps_is_reported_and_raised() -> None:
+def test_what_a_model_wrote_is_masked_where_the_night_is_shown_live() -> None:
+    def said(_conversation: object) -> str:
+        quote = "return sum(line.price for line in lines)"
+        return answer("shop/cart.py", quote).replace("does it", "does it: ask ana.ruiz@posteo.de")
+
+    report = night(worlds(model=MemoryModel([said])))
+    assert "ask <email-" in report.analyses[0].root_cause
+
+
+@pytest.mark.parametrize("address", ["memory", "https://team.example/archives/1"])
+def test_an_unforeseen_error_between_the_steps_is_reported_and_raised(address: str) -> None:
     world = worlds()
+    world.publishing.notifier.address = address
 
     def broken(release: str = "") -> object:
         raise KeyError("a bug of ours")
@@ -143,7 +154,8 @@ def test_an_unforeseen_error_between_the_steps_is_reported_and_raised() -> None:
     (report,) = world.publishing.notifier.told
     assert report.status == "failed"
     assert report.degraded == ("unforeseen KeyError: 'a bug of ours'",)
-    assert "Report: " in raised.value.__notes__[0]
+    told = f", told in {address}" if "://" in address else ""
+    assert raised.value.__notes__[0] == f"Report: memory/{report.night.id}/report.html{told}"
 
 
 @pytest.mark.slow

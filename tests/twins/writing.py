@@ -168,10 +168,11 @@ class MemoryNotifier:
     """A Notifier that keeps what it was told."""
 
     told: list[RunReport] = field(default_factory=list)
+    address: str = "memory"
 
     def publish(self, report: RunReport) -> str:
         self.told.append(report)
-        return "memory"
+        return self.address
 
     def probe(self) -> str:
         return "nobody: the report is kept in memory"

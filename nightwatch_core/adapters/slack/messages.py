@@ -1,4 +1,4 @@
-"""Builds a night's Slack messages: headline and table, a reply per error, and a follow-up.
+"""Builds a night's Slack messages: headline and table, a reply per cause with news, a follow-up.
 
 Links are text, not buttons: a button of an app without a server shows a warning sign.
 """
@@ -184,8 +184,9 @@ def messages(night: RunReport) -> tuple[Message, ...]:
     shown = view(night, SHOWN)
     analyses = (analysis for analysis in night.analyses if analysis.has_cause)  # others: a row each
     names = (f"error {plain(analysis.case.fingerprint, 100)}" for analysis in analyses)
-    replies = (_reply(*item) for item in zip(names, shown.findings, strict=False))
-    return (_parent(shown), *replies, *_follow_up(shown))
+    replies = [_reply(*item) for item in zip(names, shown.findings, strict=False)]
+    told = (reply for reply, item in zip(replies, shown.findings, strict=True) if item.is_new)
+    return (_parent(shown), *told, *_follow_up(shown))
 
 
 def _parent(shown: report.ReportView) -> Message:
@@ -214,7 +215,7 @@ def _parent(shown: report.ReportView) -> Message:
     rows = tuple(block for item in tables for block in table(item, room))
     errors = (
         f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
-        for row in shown.rows[:8]
+        for row in [row for row in shown.rows if row.is_new][:8]
     )
     text = _plain_text((title, trouble, headline, source, *errors, end))
     return Message(part="parent", blocks=(*above, *rows, *below), text=text)
@@ -227,10 +228,9 @@ def _reply(name: str, finding: report.Finding) -> Message:
         for item in finding.sections
         if item.kind != "facts"
     }
-    small = texts.pop("again", "")
     sections = (block for text in (about, *texts.values()) for block in section(text))
     text = _plain_text((mrkdwn(title), about, texts["cause"], texts.get("done", "")))
-    return Message(part=name, blocks=(*header(title), *sections, *context(small)), text=text)
+    return Message(part=name, blocks=(*header(title), *sections), text=text)
 
 
 def _about(finding: report.Finding) -> str:
@@ -246,6 +246,9 @@ def _about(finding: report.Finding) -> str:
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:
     links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
+    news = any((links, shown.section("outcomes").blocks, *(row.is_new for row in shown.rows)))
+    if not news:
+        return
     texts = [f"*Issues and pull requests*\n{links}" if links else ""]
     for kind in ("outcomes", "patterns", "suggestions"):
         texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
@@ -256,8 +259,14 @@ def _follow_up(shown: report.ReportView) -> Iterator[Message]:
 
 
 def _links(shown: report.ReportView) -> Iterator[str]:
+    told: set[str] = set()
     for finding in shown.findings:
-        done = [publication(item) for item in finding.publications if item.state != "skipped"]
+        done = [
+            publication(item)
+            for item in finding.publications
+            if item.state != "skipped" and item.address not in told
+        ]
+        told |= {item.address for item in finding.publications if item.address}
         if done:
             yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
     yield from (publication(item) for item in shown.elsewhere if item.state != "skipped")
@@ -285,10 +294,10 @@ def context(text: str) -> Blocks:
 
 
 def table(shown: report.ErrorTable, room: int) -> Blocks:
-    """Return as many rows as fit into `room` characters, and the number of those left out."""
-    room = min(room, TABLE) - _REST
+    """Return as many rows with news as fit into `room` characters; the number of those left out."""
+    room, new = min(room, TABLE) - _REST, [row for row in shown.items if row.is_new]
     rows = [_cells(*(name for name, _ in COLUMNS))]
-    for row in shown.items:
+    for row in new:
         cells = _row(row)
         room -= weight(cells)
         if room < 0 or len(rows) == TABLE_ROWS:
@@ -298,7 +307,7 @@ def table(shown: report.ErrorTable, room: int) -> Blocks:
         return ()
     settings: list[JsonValue] = [setting for _, setting in COLUMNS]
     filled: Block = {"type": "table", "column_settings": settings, "rows": [*rows]}
-    more = len(shown.items) - (len(rows) - 1) + shown.more
+    more = len(new) - (len(rows) - 1) + shown.more
     return (filled, *(context(NOT_SHOWN.format(more=more)) if more else ()))
 
 
@@ -322,8 +331,7 @@ def _text(block: report.Block, room: int) -> str:
         case report.Command():
             return f"{block.name}: {code(block.text, 400)}"
         case report.Bullets():
-            each_room = (room - _REST) // max(1, len(block.items)) - 4
-            return bulleted([mrkdwn(item, each_room) for item in block.items], room, block.more)
+            return bulleted([mrkdwn(item, room // 2) for item in block.items], room, block.more)
         case report.Entries():
             return bulleted([_entry(item) for item in block.items], room, block.more)
         case report.Publications():
@@ -385,7 +393,7 @@ def _entry(entry: report.Entry) -> str:
     address = entry.address if is_web(entry.address) else ""
     head = link(entry.head, address) if address else f"*{mrkdwn(entry.head, 200)}*"
     text = f": {mrkdwn(without_folders(entry.text), 300)}" if entry.text else ""
-    small = f" ({mrkdwn(entry.small, 200)})" if entry.small else ""
+    small = f" ({mrkdwn(entry.small, 400)})" if entry.small else ""
     return f"{head}{text}{small}"
 
 
@@ -401,10 +409,10 @@ def _excerpt(excerpt: Excerpt, room: int) -> str:
 
 
 def _row(row: Row) -> JsonValue:
-    where = f" · {row.where}" if row.where else ""
+    where = f" · {plain(row.where, 60)}" if row.where else ""
     return _cells(
         str(row.rank),
-        plain(f"{plain(row.error, 120)}{plain(where, 60)}", 180),
+        f"{plain(row.error, 120)}{where}",
         f"{row.count:,}",
         plain(row.cause, 150),
         row.sure,

@@ -364,7 +364,7 @@ READING = ("channels:history", "groups:history", "im:history")
 
 
 class SlackNotifier:
-    """One message a night with a reply per error; a rerun of the night edits them."""
+    """One message a night with a reply per cause with news; a rerun of the night edits them."""
 
     def __init__(
         self,

@@ -13,7 +13,9 @@ from core.report_fixture import (
     hostile,
     huge,
     known,
+    regression,
     remembered,
+    stated,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,9 +91,33 @@ def test_no_text_anywhere_pings_links_or_is_refused(text, times):
 
 def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up():
     parts = [message.part for message in messages(complete())]
-    errors = [f"error v1:{number:016x}" for number in range(1, 5)]
-    assert parts == ["parent", *errors, "follow-up"]
+    errors = [f"error v1:{number:016x}" for number in range(1, 4)]
+    assert parts == ["parent", *errors, "follow-up"]  # the fourth is known
     assert [message.part for message in messages(empty())] == ["parent"]
+
+
+def test_a_night_with_nothing_new_is_one_message_that_retells_nothing():
+    (parent,) = messages(known())
+    assert "2 known error groups: nothing new to analyse" in text(parent)
+    assert "importer" not in text(parent) + parent.text
+    back = regression().analyses[0].case
+    again = known().analyses[0].model_copy(update={"case": back})
+    night = known(analyses=(again, *known().analyses[1:]))
+    assert [message.part for message in messages(night)] == ["parent", f"error {back.fingerprint}"]
+
+
+def test_one_cause_of_two_errors_is_told_once_and_an_issue_linked_once_a_message():
+    told = messages(stated())
+    errors = [f"error v1:{number:016x}" for number in (1, 3, 4)]
+    assert [message.part for message in told] == ["parent", *errors, "follow-up"]
+    assert "TypeError in invoices/show" in text(told[1]).replace("`", "")
+    assert {text(message).count("/issues/12|") for message in told} == {0, 1}
+
+
+def test_machines_and_commands_of_whoever_runs_it_are_no_news_for_a_team():
+    said = text(*messages(remembered()))
+    for word in ("web-1", "cache", "Sent to", "Analyse", "Capture"):
+        assert word not in said
 
 
 @pytest.mark.parametrize(
@@ -121,9 +147,8 @@ def test_the_follow_up_leaves_out_what_was_left_undone_on_purpose():
 
 
 def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut():
-    wordy = complete().outcomes[0].model_copy(update={"title": "t" * 500, "words": ("w" * 900,)})
-    items = tuple(wordy.model_copy(update={"number": n}) for n in range(20, 60))
-    night = remembered(outcomes=items)
+    wordy = remembered().followed[0].model_copy(update={"title": "t" * 500})
+    night = remembered(followed=(*[wordy] * 40, *remembered().followed))
     assert_sound(night)
     (became,) = (
         each
@@ -131,7 +156,7 @@ def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut():
         if each.startswith("*Earlier proposals")
     )
     assert became.splitlines()[1].startswith("• *regressed")
-    assert became.splitlines()[2].startswith("• *verified")
+    assert "|verified: pull request #9>" in became.splitlines()[2]
     assert became.splitlines()[-1].endswith("more: see report.json")
 
 

@@ -12,6 +12,7 @@ from nightwatch_core.models.analysis import Ending, Failure
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
+from nightwatch_core.models.proposals import Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.headline import NOTHING_CAME, headline
 from nightwatch_core.report.view import record_of
@@ -54,6 +55,14 @@ def night(errors: int, status: str = "complete", **made: Any) -> RunReport:
 def test_what_a_night_was_like(told: dict[str, Any]) -> None:
     made = {name: value for name, value in told.items() if name != "text"}
     assert headline(night(**made)) == told["text"]
+
+
+def test_a_fix_that_was_rejected_is_not_counted_as_proposed() -> None:
+    report = night(errors=2, found=2)
+    told = {"fingerprint": "v1:0000000000000001", "title": "T", "kind": "pull", "reason": "r"}
+    for cause, fixes in (("limit", "2 fixes"), ("rejected", "1 fix"), ("refused", "1 fix")):
+        skipped = report.model_copy(update={"skips": (Skip(**told, cause=cause),)})
+        assert f", {fixes} proposed" in headline(skipped)
 
 
 def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:

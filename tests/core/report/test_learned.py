@@ -7,10 +7,11 @@ from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, followed, remembered, shown
 from core.scoreboard_shapes import record
 
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import TrackRecord
 from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeEvent, OutcomeUpdate, Pattern
-from nightwatch_core.models.proposals import OwnItem, Receipt
+from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.sections import capture_command, learned_sentence
@@ -44,6 +45,38 @@ def test_an_item_is_told_once() -> None:
         "issue #9 open",
     ]
     assert [each.address for each in entries if each.address] == ["https://g.example/9"]
+
+
+REJECTED = OutcomeUpdate(
+    fingerprint="v1:0000000000000001",
+    title="Rates",
+    outcomes=(
+        OutcomeEvent(kind="closed unmerged", number=4, on=NOW.date(), words=("Use net_price.",)),
+    ),
+)
+AGAIN = Receipt(key="k", kind="pull", fingerprint=REJECTED.fingerprint, status="done", number=7)
+SAME = Skip(
+    fingerprint=REJECTED.fingerprint,
+    title="Rates",
+    kind="pull",
+    reason="this fix was rejected or did not help before: not proposed again",
+    cause="rejected",
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer"),
+    [
+        ({"analyses": ()}, "kept with the error; this change is not proposed again"),
+        ({"skips": (SAME,), "receipts": ()}, "analysed again, no draft: this fix was rejected"),
+        ({"receipts": (AGAIN,)}, "analysed again, another fix is in draft #7"),
+    ],
+)
+def test_whoever_rejected_a_draft_gets_an_answer(changes, answer) -> None:  # type: ignore[no-untyped-def]
+    night = complete(followed=(REJECTED,), **changes)
+    small = shown(night, "outcomes").items[0].small
+    assert small.startswith(f"“Use net_price.”. Answer: {answer}")
+    assert answer in str(messages(night)[-1].blocks)
 
 
 def test_long_lists_of_news_are_cut_and_say_so() -> None:
