@@ -46,7 +46,7 @@ NOT_RUN: dict[NotRun, str] = {
 }
 _SMALL = ("syntax", "imports", "lint", "types")  # what a reader takes for granted where it passed
 # Reasons for which a fix is no draft on any night; others are choices and limits of one night.
-_DOUBTS = ("weak", "worth", "refused", "no fix")
+_DOUBTS = ("weak", "worth", "refused", "rejected", "no fix")
 
 
 class FindingView(NamedTuple):

@@ -334,7 +334,9 @@ def _sections(
 ) -> Iterator[blocks.Section]:
     analysis = finding_view.analysis
     worth: tuple[blocks.Fact, ...] = ()
-    if analysis.has_fix:
+    names = {skip.fingerprint for skip in report.skips if skip.cause == "rejected"}
+    verdict = "rejected before" if analysis.fingerprint in names else "yes"
+    if analysis.has_fix and verdict == "yes":
         value = f"{expected_value((analysis, *finding_view.twins))}"
         worth = (blocks.Fact(name="Expected value", text=value),)
     is_live = analysis.base_branch_status is not None and analysis.base_branch_status.kind == "live"
@@ -355,7 +357,8 @@ def _sections(
         files = ", ".join(
             line(change.path, blocks.TITLE) for change in parts.shown_changes(analysis)
         )
-        fix = blocks.Fact(name="Fix", text=line(f"yes, in {files}", blocks.TEXT) if files else "no")
+        text = line(f"{verdict}, in {files}", blocks.TEXT) if files else "no"
+        fix = blocks.Fact(name="Fix", text=text)
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
         tried = (blocks.Fact(name="Proof", text=line(gate, blocks.LONG)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))

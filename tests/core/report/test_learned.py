@@ -77,6 +77,7 @@ def test_whoever_rejected_a_draft_gets_an_answer(changes, answer) -> None:  # ty
     small = shown(night, "outcomes").items[0].small
     assert small.startswith(f"“Use net_price.”. Answer: {answer}")
     assert answer in str(messages(night)[-1].blocks)
+    assert ("Fix: rejected before, in tidepool" in printed(night)) == ("skips" in changes)
 
 
 def test_long_lists_of_news_are_cut_and_say_so() -> None:
