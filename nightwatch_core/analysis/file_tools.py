@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from nightwatch_core.analysis.previews import head, part, place, runs, seen, spans, whole_lines
@@ -109,7 +109,7 @@ SIFTED = 5_000  # hits of a text that are looked at
 LONG_LINE = 300  # characters: of a line that nobody wrote by hand, and of a row
 _TESTS = 600  # characters of the places in tests, where other code is hit, too
 _DEFINITION = 60  # lines of a definition that is hit
-_READ = 60  # files that are read for definitions
+_READ = 60  # files that are read for the definition of a symbol
 _ALL = 1_000_000
 # What is tried until it fits: definitions that are hit, whole; lines around a hit; hits of a file.
 _LEVELS = (
@@ -130,13 +130,28 @@ _DEFINES = re.compile(
 
 @dataclass
 class FileHits:
-    """Lines of one file that a search found, and the definitions that stand in them."""
+    """Lines of one file that a search found; the file is read only for what is shown of it."""
 
     at: ToolContext
     path: str
     texts: dict[int, str]  # by line number
     queries: Sequence[str]
-    definitions: tuple[range, ...] = ()
+
+    @cached_property
+    def definitions(self) -> tuple[range, ...]:
+        """Return definitions of a name in the queries; of longer functions the first lines."""
+        names = {found for query in self.queries for found in _NAME.findall(query)}
+        likely = any(defines(self.path, row, names) for row in self.texts.values())
+        if not likely or kind_of(self.path) not in ("code", "test"):
+            return ()
+        return tuple(
+            range(item.line, min(item.end, item.line + _DEFINITION - 1) + 1)
+            for item in definitions_in(self.path, "\n".join(self.lines))
+            if item.name in names
+            and item.line in self.texts
+            and (item.kind == "function" or item.end - item.line < _DEFINITION)
+            and item.kind != "value"
+        )
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -212,7 +227,6 @@ def search_code(
     is_code_hit = "code" in kinds_hit.values()
     tests = [file for file in files if is_code_hit and kinds_hit[file.path] == "test"]
     told = [file for file in files if file not in tests]
-    _find_definitions(told, {found for query in texts for found in _NAME.findall(query)})
     several = counts.items() if len(counts) > 1 else ()
     top = "; ".join(f"{query!r}: {count or 'no'} lines" for query, count in several)
     rows = [top, _fitting(told, context, limit)]
@@ -241,38 +255,32 @@ def search_code(
 
 def _fitting(files: Sequence[FileHits], context: int, limit: int) -> str:
     """All hits in about `limit` characters; says how much was left out."""
-    for definitions, lines, most in _LEVELS:
-        left, rows = definitions, list[str]()
-        for file in files:
-            more = {n for span in file.definitions[:left] for n in span}
-            left -= min(left, len(file.definitions))
-            around_hit = min(context, lines)
-            if around_hit:
-                more |= {
-                    n + step for n in file.texts for step in range(-around_hit, around_hit + 1)
-                }
-            rows += file.block(more, most)
-        if sum(map(len, rows)) + len(rows) <= limit:
+    for level in _LEVELS:
+        rows, size = list[str](), 0
+        for row in _rows(files, context, level):
+            rows.append(row)
+            size += len(row) + 1
+            if size > limit and level is not _LEVELS[-1]:
+                break  # does not fit: the files behind are not read, either
+        if size <= limit:
             break
+    lines = level[1]
     if context > lines:
         count = sum(len(file.texts) for file in files)
         rows.insert(0, f"context {lines} instead of {context}: {count} hits")
     return listed(rows, limit, f"rows more, of {len(files)} files: search with path or glob")
 
 
-def _find_definitions(files: Sequence[FileHits], names: Collection[str]) -> None:
-    """Note the definitions of these names that were hit; of longer functions the first lines."""
-    code = (file for file in files if kind_of(file.path) in ("code", "test"))
-    likely = (f for f in code if any(defines(f.path, row, names) for row in f.texts.values()))
-    for file in islice(likely, _READ):
-        file.definitions = tuple(
-            range(item.line, min(item.end, item.line + _DEFINITION - 1) + 1)
-            for item in definitions_in(file.path, "\n".join(file.lines))
-            if item.name in names
-            and item.line in file.texts
-            and (item.kind == "function" or item.end - item.line < _DEFINITION)
-            and item.kind != "value"
-        )
+def _rows(files: Sequence[FileHits], context: int, level: tuple[int, int, int]) -> Iterator[str]:
+    left, lines, most = level
+    around_hit = min(context, lines)
+    for file in files:
+        shown = file.definitions[:left] if left else ()
+        more = {n for span in shown for n in span}
+        left -= len(shown)
+        if around_hit:
+            more |= {n + step for n in file.texts for step in range(-around_hit, around_hit + 1)}
+        yield from file.block(more, most)
 
 
 def defines(path: str, row: str, names: Collection[str]) -> bool:

@@ -110,6 +110,14 @@ def test_context_shrinks_before_hits_are_dropped():
     assert [name for name in files if name not in text] == []
 
 
+def test_files_are_read_only_for_what_is_shown_of_them():
+    files = {f"f{n:03}.py": "def get():\n    return {}\n" + "x.get()\n" * 9 for n in range(300)}
+    repo = SmallRepo(files)
+    call = ToolCall(id="1", name="search_code", arguments={"query": "get"})
+    assert "of 300 files" in tools.run(call, repo, CASE, (), frozenset()).text
+    assert len(set(repo.reads)) < 80
+
+
 def test_one_file_with_very_many_hits_does_not_hide_the_others():
     files = {"a.py": "total = 1\n" * 4_000, "b.py": "total = 2\n", "c.py": "total = 3\n"}
     text = search(files, query="total").text
