@@ -22,6 +22,7 @@ from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt
+from tasks.wiring import one_night
 
 
 @flow(name="nightly", flow_run_name=run_name("night"), task_runner=NightRunner())
@@ -32,10 +33,11 @@ def nightly(collect: bool = False, **choices: Any) -> RunReport:
     Args:
         collect: Collect the newest batch of first sights, and go on with what it flagged.
     """
-    if collect:
-        return collect_night("", choices)
-    options = tonights_options(choices)
-    return submit_all(options) if options.batch_mode else whole_night(options, choices)
+    with one_night():
+        if collect:
+            return collect_night("", choices)
+        options = tonights_options(choices)
+        return submit_all(options) if options.batch_mode else whole_night(options, choices)
 
 
 def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:

@@ -17,13 +17,15 @@ from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt, one_by_one
+from tasks.wiring import one_night
 
 
 @flow(name="triage-submit", flow_run_name=run_name("submit"), task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
     """Submit a batch with a question about every error; `collect` goes on from it."""
-    return submit_all(tonights_options({**choices, "batch_mode": True}))
+    with one_night():
+        return submit_all(tonights_options({**choices, "batch_mode": True}))
 
 
 @flow(name="triage-collect", flow_run_name=run_name("collect"), task_runner=NightRunner())
@@ -34,7 +36,10 @@ def collect(night: str = "", **choices: Any) -> RunReport | None:
     Args:
         night: Night whose batch is meant, as `nightwatch batches` lists it; empty: the newest.
     """
-    return None if batches.nothing_to_collect(night) else collect_night(night, choices)
+    if batches.nothing_to_collect(night):
+        return None
+    with one_night():
+        return collect_night(night, choices)
 
 
 def submit_all(options: NightOptions) -> RunReport:

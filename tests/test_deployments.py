@@ -65,10 +65,11 @@ def test_only_the_night_and_what_collects_its_batch_come_by_themselves() -> None
     assert scheduled == ["nightly", "triage-collect"]
 
 
-def test_one_night_at_a_time() -> None:
-    limit = DEPLOYMENTS["nightly"]["concurrency_limit"]
+@pytest.mark.parametrize("name", ["nightly", "triage-collect"])
+def test_one_night_at_a_time_and_the_next_one_waits(name: str) -> None:
+    limit = DEPLOYMENTS[name]["concurrency_limit"]
     assert limit["limit"] == 1
-    assert ConcurrencyLimitStrategy(limit["collision_strategy"]).name == "CANCEL_NEW"
+    assert ConcurrencyLimitStrategy(limit["collision_strategy"]).name == "ENQUEUE"
 
 
 def test_all_share_one_pool_that_the_documents_name() -> None:

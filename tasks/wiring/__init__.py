@@ -6,7 +6,10 @@ that a worker on another machine makes the same ones. Tests put others in with
 `tasks.dependencies.using`.
 """
 
+import logging
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -24,6 +27,7 @@ from nightwatch_core.adapters.local.quiet import (
     SystemClock,
 )
 from nightwatch_core.adapters.mcp import server as mcp_server
+from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.adapters.stores.project_documents import ProjectFiles
@@ -43,6 +47,7 @@ from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import local, proxies, services
 
+log = logging.getLogger(__name__)
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
@@ -140,6 +145,16 @@ def keep_pasted_record(record: str) -> str:
 def keep_piped_input(stream: IO[bytes]) -> str:
     """Keep all of a stream as a file an error source can read; returns its path."""
     return str(keep_stream(stream, settings().state / "input"))
+
+
+def one_night() -> AbstractContextManager[None]:
+    """Wait until no other process runs a night in the state folder, and hold it."""
+
+    def say(text: str) -> None:
+        log.info(text)
+        print(text, file=sys.stderr, flush=True)  # the terminal of a quiet night shows no log
+
+    return state_folder.one_night(settings().state, say)
 
 
 def reset_ports() -> None:

@@ -7,11 +7,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
 from connected.prefect_server import answers, free_port
+from git_repositories import Change, repository
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -34,6 +36,7 @@ class Prefect:
             "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
             "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
             "PREFECT_WORKER_QUERY_SECONDS": "3",
+            "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "5",
             "NIGHTWATCH_STATE": str(self.state),
             "NIGHTWATCH_CHECKOUT": str(ROOT),
             "NIGHTWATCH_RESULTS": str(folder / "results"),
@@ -174,6 +177,33 @@ def test_a_retry_repeats_no_analysis_and_publishes_nothing(prefect: Prefect) -> 
     assert len(cached) == 3
     assert set(prefect.reports()) == nights
     assert prefect.published() == published
+
+
+def test_the_nights_of_two_applications_run_one_after_another(
+    prefect: Prefect, tmp_path: Path
+) -> None:
+    code = {"till.py": "def pay(cart):\n    cart['total']\n"}
+    repo = repository(tmp_path / "till", Change("Till", code))
+    trace = 'Traceback (most recent call last):\n  File "till.py", line 2, in pay\n'
+    (tmp_path / "till.log").write_text(
+        f"2026-03-01 10:00:00 ERROR payment failed\n{trace}    cart['total']\nKeyError: 'total'\n",
+        encoding="utf-8",
+    )
+    till = json.dumps({"errors": str(tmp_path / "till.log"), "repo": str(repo)})
+    for chosen in ('{"force": true}', till, till):
+        prefect.run("deployment", "run", "nightly/nightly", "--params", chosen)
+    nightly = {"name": {"any_": ["nightly"]}}  # without the flows inside of them
+    newest = {"flows": nightly, "sort": "EXPECTED_START_TIME_DESC", "limit": 3}
+
+    def ended() -> bool:
+        found = prefect.ask("/flow_runs/filter", newest)
+        return all(run["end_time"] for run in found)
+
+    eventually(ended, 300, "a night did not end")
+    runs = prefect.ask("/flow_runs/filter", newest)
+    assert [run["state_name"] for run in runs] == ["Completed"] * 3
+    spans = sorted((str(run["start_time"]), str(run["end_time"])) for run in runs)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans)), spans
 
 
 def test_the_page_of_the_ui_is_served(prefect: Prefect) -> None:

@@ -9,11 +9,12 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
@@ -42,6 +43,23 @@ BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go
 
 _FOLDERS = ("nights", "results", "transcripts", "batches", "sample", "clones", "input", "pasted")
 _FILES = ("nightwatch.db", "mask-key")
+
+
+@contextmanager
+def one_night(state: Path, say: Callable[[str], object]) -> Iterator[None]:
+    """Hold the state folder: nights of several applications run one after another."""
+    lock = FileLock(state / "nights" / ".lock")
+    with atomic_files.on_disk(state):
+        Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"Another night runs in {state}: this one waits until it has ended.")
+            lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def check_state_folder(state: Path, needed: int = 0) -> None:

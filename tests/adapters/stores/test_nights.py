@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from core.report_fixture import NOW, complete, degraded, empty
 
 from nightwatch_core.adapters.stores.database import NightStore
+from nightwatch_core.adapters.stores.state_folder import one_night
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import Night, NightKind, RunReport, Window
 
@@ -108,6 +110,30 @@ def test_one_process_at_a_time_runs_a_night(store, tmp_path):
         holder.send_signal(signal.SIGKILL)
         holder.communicate()
     assert store.begin(NAME, night).resumed
+
+
+ALONE = """
+import pathlib, sys, time
+from nightwatch_core.adapters.stores.state_folder import one_night
+with one_night(pathlib.Path(sys.argv[1]), print):
+    print("begun", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_night_of_another_application_waits_and_says_so(tmp_path):
+    state, said = tmp_path / "state", []
+    holder = elsewhere(ALONE, state)
+    try:
+        assert holder.stdout.readline() == "begun\n"
+        threading.Timer(1, holder.send_signal, [signal.SIGKILL]).start()
+        with one_night(state, said.append):
+            assert holder.wait() == -signal.SIGKILL
+        assert said == [f"Another night runs in {state}: this one waits until it has ended."]
+    finally:
+        holder.communicate()
+    with one_night(state, said.append):
+        assert len(said) == 1
 
 
 LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
