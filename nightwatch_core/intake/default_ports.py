@@ -3,6 +3,7 @@
 The sample never leaves the machine: it takes every other port local unless one is named.
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 
 from nightwatch_core.errors import StopTheNight
@@ -22,10 +23,12 @@ def fill_ports(
     available: Available,
     default_model: str,
     lacking: Mapping[str, Sequence[str]] | None = None,
+    models: Sequence[str] = (),
 ) -> NightOptions:
     """Fill every empty port; raises `StopTheNight` where the choice cannot work.
 
-    `lacking` has the settings that a service which is not available still needs.
+    `lacking` has the settings that a service which is not available still needs, `models` the
+    known names of Claude models.
     """
     options = options.model_copy(update={"source": options.source or _source(options, available)})
     has_claude = "claude" in available["model"] and not is_sample(options)
@@ -36,7 +39,7 @@ def fill_ports(
         "notify": options.notify or _service("notify", "slack", options, available),
     }
     options = options.model_copy(update=update)
-    _check(options, available, lacking or {})
+    _check(options, available, lacking or {}, models)
     ten_or_five = 10 if options.model == RULES else 5
     return options.model_copy(update={"max_errors": options.max_errors or ten_or_five})
 
@@ -68,11 +71,14 @@ def _kind_of(model: str, available: Available) -> str:
     if model == RULES:
         return RULES
     is_claude = model.startswith(MODELS) or COMPATIBLE in available["model"]
-    return "claude" if is_claude else model
+    return "claude" if is_claude else ""
 
 
 def _check(
-    options: NightOptions, available: Available, lacking: Mapping[str, Sequence[str]]
+    options: NightOptions,
+    available: Available,
+    lacking: Mapping[str, Sequence[str]],
+    models: Sequence[str],
 ) -> None:
     named = {
         "source": options.sources(),
@@ -83,7 +89,9 @@ def _check(
     }
     problems = []
     for port, name in ((port, name) for port, names in named.items() for name in names):
-        if name not in available[port]:
+        if port == "model" and not name:
+            problems.append(_unknown_model(options.model, available, lacking, models))
+        elif name not in available[port]:
             advice = f"choose {' or '.join(sorted(available[port]))}"
             if name in lacking:
                 advice = f"set {', '.join(lacking[name])}, or {advice}"
@@ -96,3 +104,15 @@ def _check(
         problems.append("code 'checkout' needs --repo: the git checkout the errors come from")
     if problems:
         raise StopTheNight("\n".join(problems))
+
+
+def _unknown_model(
+    name: str, available: Available, lacking: Mapping[str, Sequence[str]], models: Sequence[str]
+) -> str:
+    near = difflib.get_close_matches(name, (RULES, *models), n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    key = "" if "claude" in available["model"] else f" with {', '.join(lacking.get('claude', ()))}"
+    return (
+        f"model {name!r} is unknown{meant}: choose {RULES}, or a Claude model{key} "
+        f"({', '.join(models)}), or set ANTHROPIC_BASE_URL to the server that has {name!r}"
+    )

@@ -171,9 +171,11 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
-    return default_ports.fill_ports(
-        options, services.available(at), DEFAULT_MODEL, services.lacking(at)
+    filled = default_ports.fill_ports(
+        options, services.available(at), DEFAULT_MODEL, services.lacking(at), services.models()
     )
+    services.check_installed(filled)
+    return filled
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:

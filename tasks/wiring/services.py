@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,6 +44,12 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Of each group one setting has to be there."""
 
+_LIBRARIES = {"GitHub": "githubkit", "Claude": "anthropic"}  # of extras of the package
+_INSTALL = (
+    '{name} needs an extra: pip install "nightwatch[{extra}]", or in a checkout '
+    '.venv/bin/pip install -c constraints.txt -e ".[{extra}]"'
+)
+
 NO_KEY = "none"  # for compatible servers that ask for none
 
 
@@ -69,6 +76,15 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
         for service, names in lacking(settings).items()
         if any(given.intersection(group) for group in NEEDED[service])
     }
+
+
+def check_installed(options: NightOptions) -> None:
+    """Raise `StopTheNight` where a service of the night lacks its library."""
+    chosen = {"GitHub": "github" in (options.code, options.delivery)}
+    chosen["Claude"] = options.model != RULES
+    lacking = (name for name in chosen if chosen[name] and not find_spec(_LIBRARIES[name]))
+    if advice := [_INSTALL.format(name=name, extra=name.lower()) for name in lacking]:
+        raise StopTheNight("\n".join(advice))
 
 
 def new_relic(
@@ -136,6 +152,13 @@ def claude(options: NightOptions, settings: Settings) -> ports.Model:
         silence=pace.silence or SILENCE,
         pause=pace.pause,
     )
+
+
+def models() -> tuple[str, ...]:
+    """Return the names of known models."""
+    from nightwatch_core.adapters.claude import features
+
+    return tuple(features.PRICES)
 
 
 def priced(model: str, usage: Usage) -> Usage:
@@ -309,10 +332,10 @@ def kept_batches() -> ports.BatchStore:
 
 def batch_model(options: NightOptions, at: Settings) -> ports.BatchModel | None:
     """Return the batch service, quiet in a dry run; None without a language model."""
-    from nightwatch_core.adapters.claude.batches import ClaudeBatches
-
     if options.model == RULES:
         return None
+    from nightwatch_core.adapters.claude.batches import ClaudeBatches
+
     proxies.open_list(at)
     key = at.anthropic_api_key or SecretStr(NO_KEY)
     real = ClaudeBatches(key, options.model, SystemClock(), at.anthropic_base_url)

@@ -5,13 +5,15 @@ except for two errors that may have no code of their own: a prompt too long, and
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from math import inf
+from typing import Any
 
 import anthropic
 import httpx2
 from pydantic import SecretStr
 
+from nightwatch_core.adapters.claude.features import PRICES
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
@@ -67,7 +69,7 @@ def client_maker(
                 follow_redirects=False,
                 mounts={"http://": None},  # by no proxy, which would read along
                 verify=traffic.certificates(),
-                event_hooks={"request": [_note], "response": [traffic.bounded_async(_bounds)]},
+                event_hooks={"request": [_note], "response": [_bounded]},
             ),
         )
 
@@ -132,7 +134,8 @@ def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError
         kind = "billing_error"
     row = _BY_TYPE[kind]
     status = "in mid-answer" if problem.status_code == 200 else str(problem.status_code)
-    return _ERRORS[row.error](f"Claude answered {status}, {kind}: {words}: {row.text}")
+    known = f"; known are {', '.join(PRICES)}" if kind == "not_found_error" else ""
+    return _ERRORS[row.error](f"Claude answered {status}, {kind}: {words}: {row.text}{known}")
 
 
 def _kind(problem: anthropic.APIStatusError) -> str:
@@ -161,3 +164,23 @@ def _bounds(response: httpx2.Response) -> traffic.Bounds:
 async def _note(request: httpx2.Request) -> None:
     body = await request.aread()
     traffic.MANIFEST.sent(SERVICE, request.method, str(request.url), body)
+
+
+async def _bounded(response: httpx2.Response) -> None:
+    bounds = _bounds(response)
+    packed = traffic.how_packed(response.headers, bounds)
+    pieces = traffic.Pieces(bounds, packed, httpx2.RemoteProtocolError)
+    response.stream = _Async(response.stream, pieces)
+
+
+class _Async(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, pieces: traffic.Pieces) -> None:
+        self._stream, self._pieces = stream, pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            for piece in self._pieces.of(chunk):
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
-import httpx2
 from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
@@ -387,7 +386,7 @@ class Bounds(NamedTuple):
 
 
 class _Sync(httpx.SyncByteStream):
-    def __init__(self, stream: Any, pieces: "_Pieces") -> None:
+    def __init__(self, stream: Any, pieces: "Pieces") -> None:
         self._stream, self._pieces = stream, pieces
 
     def __iter__(self) -> Iterator[bytes]:
@@ -398,20 +397,9 @@ class _Sync(httpx.SyncByteStream):
         self._stream.close()
 
 
-class _Async(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any, pieces: "_Pieces") -> None:
-        self._stream, self._pieces = stream, pieces
+class Pieces:
+    """Pieces of an answer, unpacked within its bounds."""
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            for piece in self._pieces.of(chunk):
-                yield piece
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-class _Pieces:
     def __init__(self, bounds: Bounds, packed: str, damaged: Callable[[str], Exception]) -> None:
         self._bounds, self._damaged, self._size = bounds, damaged, 0
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
@@ -442,8 +430,8 @@ def bounded(bounds: Bounds) -> Callable[[httpx.Response], None]:
     """Return a hook for responses: their bodies are read within the bounds, redirects' too."""
 
     def hook(response: httpx.Response) -> None:
-        packed = _how_packed(response.headers, bounds)
-        stream = _Sync(response.stream, _Pieces(bounds, packed, httpx.RemoteProtocolError))
+        packed = how_packed(response.headers, bounds)
+        stream = _Sync(response.stream, Pieces(bounds, packed, httpx.RemoteProtocolError))
         response.stream = stream
 
     return hook
@@ -469,20 +457,6 @@ def http_client(
     )
 
 
-def bounded_async(
-    bounds_of: Callable[[httpx2.Response], Bounds],
-) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Return the same for an asynchronous client, with bounds by response."""
-
-    async def hook(response: httpx2.Response) -> None:
-        bounds = bounds_of(response)
-        packed = _how_packed(response.headers, bounds)
-        pieces = _Pieces(bounds, packed, httpx2.RemoteProtocolError)
-        response.stream = _Async(response.stream, pieces)
-
-    return hook
-
-
 def json_of(content: bytes) -> Any:
     """Return a JSON document; raises `ValueError` for none, and for one too deep or too long."""
     if content.count(b",") > VALUES:
@@ -499,7 +473,8 @@ def too_large(bounds: Bounds) -> NightWatchError:
     return bounds.too_large(f"{what}: check the address and the proxy")
 
 
-def _how_packed(headers: Any, bounds: Bounds) -> str:
+def how_packed(headers: Any, bounds: Bounds) -> str:
+    """Take the packing out of the headers; raises what the bounds say for an unknown one."""
     packed = headers.pop("content-encoding", "").strip().lower()
     if packed in ("", "identity"):
         return ""

@@ -35,8 +35,9 @@ def test_empty_ports_are_filled(row):
 
 @pytest.mark.parametrize(("choices", "words"), TABLES["impossible_choices"])
 def test_a_choice_that_cannot_work_stops_with_every_problem(choices, words):
+    lacking = {"claude": ("ANTHROPIC_API_KEY",)}
     with pytest.raises(StopTheNight) as raised:
-        fill_ports(NightOptions(**choices), LOCAL, "claude-x")
+        fill_ports(NightOptions(**choices), LOCAL, "claude-x", lacking, ("claude-x", "claude-y"))
     assert [word for word in words if word not in str(raised.value)] == []
 
 
