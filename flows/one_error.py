@@ -7,6 +7,7 @@ if __name__ == "__main__":  # as `nightwatch one`, which sets Prefect's environm
     sys.argv[:] = ["nightwatch", "one", *sys.argv[1:]]
     runpy.run_module("flows.commands.app", run_name="__main__")
 
+from functools import partial
 from typing import Any
 
 from prefect import flow
@@ -23,19 +24,25 @@ from tasks.runner import NightRunner, attempt
 
 
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())
-@takes_options
+@partial(takes_options, names=("errors", "repo", "publish"))
 def one_error(
-    error: str = "", error_class: str = "", transaction: str = "", record: str = "", **choices: Any
+    error: str = "",
+    error_class: str = "",
+    transaction: str = "",
+    record: str = "",
+    others: dict[str, Any] | None = None,
+    **choices: Any,
 ) -> RunReport:
     """Analyse one error afresh; publishes nothing unless `publish` says so.
 
     Args:
-        error: Its fingerprint, or the beginning of it, as reports show it.
+        error: Its fingerprint, or the beginning of it, as reports show it; that is enough.
         error_class: Or its class, as the source names it; add the transaction where needed.
         transaction: The transaction it happens in.
         record: Or one record of it, pasted: JSON or a log excerpt with a stack trace.
+        others: Other options of a night by name; empty: as in the night that found the error.
     """
-    options = single_options(choices, error, record)
+    options = single_options({**choices, **(others or {})}, error, record)
     with report_on_failure(options) as progress:
         fetched, selection = seek_error(options, error, error_class, transaction)
         night = progress.begin(open_single(options, fetched, progress.select(selection)))

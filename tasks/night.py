@@ -19,7 +19,7 @@ from nightwatch_core.settings import night_options
 from nightwatch_core.text.templates import is_beginning
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
-from tasks.runner import step
+from tasks.runner import run_parameters, step
 from tasks.wiring.proxies import begin_recording, list_for, night_fence
 from tasks.wiring.services import begin_counting
 
@@ -93,9 +93,7 @@ def kind_of(options: NightOptions) -> NightKind:
 
 def given_options() -> tuple[str, ...]:
     """Name the options that this run was given itself: they win over agent files."""
-    context = FlowRunContext.get()
-    parameters = (context.parameters if context else None) or {}
-    return tuple(name for name, value in parameters.items() if value is not None)
+    return tuple(name for name, value in run_parameters().items() if value is not None)
 
 
 def run_name(what: str) -> Callable[[], str]:

@@ -1,7 +1,7 @@
 """Parameters made from `NightOptions`: one list for flows and commands."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
 
 from pydantic.fields import FieldInfo
@@ -11,14 +11,16 @@ from nightwatch_core.models.options import NightOptions
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def takes_options(function: F) -> F:
-    """Replace a function's `**choices` by one optional parameter for every option of a night.
+OPTIONS = NightOptions.model_fields
+
+
+def takes_options(function: F, names: Iterable[str] = OPTIONS) -> F:
+    """Replace a function's `**choices` by one optional parameter for each of these options.
 
     A parameter left at None takes its value from the settings.
     """
-    spell_out_choices(function, _parameter)
-    fields = NightOptions.model_fields.items()
-    options = "\n".join(f"    {name}: {field.description}" for name, field in fields)
+    spell_out_choices(function, _parameter, names)
+    options = "\n".join(f"    {name}: {OPTIONS[name].description}" for name in names)
     own_doc = inspect.cleandoc(function.__doc__ or "")
     arguments = "" if "Args:" in own_doc else "\n\nArgs:"
     function.__doc__ = f"{own_doc}{arguments}\n{options}\n"
@@ -32,16 +34,21 @@ def _parameter(_name: str, field: FieldInfo) -> Any:
 
 
 def spell_out_choices(
-    function: Callable[..., Any], annotation: Callable[[str, FieldInfo], Any]
+    function: Callable[..., Any],
+    annotation: Callable[[str, FieldInfo], Any],
+    names: Iterable[str] = OPTIONS,
 ) -> None:
     """Give a function's signature a parameter for each option; one of its own wins."""
     signature = inspect.signature(function)
     own = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
     options = {
         name: inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation(name, field)
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=annotation(name, OPTIONS[name]),
         )
-        for name, field in NightOptions.model_fields.items()
+        for name in names
     }
     parameters = own | {name: p for name, p in options.items() if name not in own}
     function.__signature__ = signature.replace(  # type: ignore[attr-defined]

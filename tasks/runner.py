@@ -30,6 +30,13 @@ P = ParamSpec("P")
 log = logging.getLogger(__name__)
 
 
+def run_parameters() -> dict[str, Any]:
+    """Return the parameters of this run, those in `others` too; none outside of one."""
+    context = FlowRunContext.get()
+    parameters = (context.parameters if context else None) or {}
+    return {**parameters, **(parameters.get("others") or {})}
+
+
 class NightRunner(TaskRunner[PrefectFuture[Any]]):
     """Run a flow whose `concurrency` is a parameter of the run, on that many threads.
 
@@ -49,9 +56,7 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
     def submit(self, *arguments: Any, **named: Any) -> PrefectFuture[Any]:
         """Start one task run beside the others."""
         if self._runner is None:
-            context = FlowRunContext.get()
-            given = (context.parameters if context else None) or {}
-            options = night_options({"concurrency": given.get("concurrency")})
+            options = night_options({"concurrency": run_parameters().get("concurrency")})
             runner = ThreadPoolTaskRunner[Any](max_workers=options.concurrency)
             self._runner = self._opened.enter_context(runner)
         future: PrefectFuture[Any] = self._runner.submit(*arguments, **named)

@@ -267,8 +267,9 @@ def one(
         choices |= {"source": "file", "errors": wiring.keep_pasted_record(text)}
     else:
         choices = with_kept_input(choices)
-    choices |= {"error": error, "error_class": error_class, "transaction": transaction}
-    run_and_show(lambda: import_module("flows.one_error").one_error, choices, verbose)
+    given: dict[str, Any] = {"error": error, "error_class": error_class, "transaction": transaction}
+    given["others"] = {name: value for name, value in choices.items() if value is not None}
+    run_and_show(lambda: import_module("flows.one_error").one_error, given, verbose)
 
 
 # `nightwatch try`: what can be said of files of errors in seconds, without Prefect.

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = NightOptions.model_fields
 
 
-@pytest.mark.parametrize("flow", [nightly, one_error, act, learn], ids=lambda flow: flow.name)
+@pytest.mark.parametrize("flow", [nightly, act, learn], ids=lambda flow: flow.name)
 def test_every_option_is_a_flow_parameter(flow: object) -> None:
     names = list(inspect.signature(flow.fn).parameters)
     assert [name for name in names if name in OPTIONS] == list(OPTIONS)
@@ -33,6 +33,15 @@ def test_the_form_in_the_ui_has_bounds_and_descriptions() -> None:
         assert schema.properties[name]["default"] is None
     assert schema.properties["max_errors"]["anyOf"][0]["maximum"] == 1000
     assert schema.properties["publish"]["anyOf"][0]["enum"] == ["all", "patches", "issues", "none"]
+
+
+def test_the_form_of_one_error_begins_with_it_and_is_short() -> None:
+    form = parameter_schema(one_error.fn)
+    assert list(form.properties) == [
+        *("error", "error_class", "transaction", "record", "others", "errors", "repo", "publish")
+    ]
+    assert not form.required
+    assert all("description" in field for field in form.properties.values())
 
 
 def test_a_bad_parameter_is_refused_before_anything_runs() -> None:
