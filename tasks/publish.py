@@ -270,7 +270,12 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     if base is None or not (drafts or words):
         return CiResult()
     tree = bare_reader_of(options, base)
-    waiting = Waiting(report, drafts, _hands(report, tree.read_file))
+    try:
+        has_ci = bool(drafts and ci_watch.ci_started(tree.paths(), tree.read_file, base.branch))
+    except NightWatchError:
+        has_ci = True
+    grace = ci_watch.GRACE if has_ci else ci_watch.BARE_GRACE
+    waiting = Waiting(report, drafts, _hands(report, tree.read_file), grace)
     for word in words:
         waiting.say(word)
     if not drafts:

@@ -43,7 +43,7 @@ def ci_of_branches(paths: Iterable[str], read: Read, base: str, *, pushed: bool)
 
     `pushed` is whether we push branches; on this machine somebody else does.
     """
-    names = _ci_started(paths, read, base)
+    names = ci_started(paths, read, base)
     if not names:
         return "no CI workflow runs on branches of NightWatch"
     shown = one_line(", ".join(names))[:500]
@@ -53,7 +53,8 @@ def ci_of_branches(paths: Iterable[str], read: Read, base: str, *, pushed: bool)
     )
 
 
-def _ci_started(paths: Iterable[str], read: Read, base: str) -> tuple[str, ...]:
+def ci_started(paths: Iterable[str], read: Read, base: str) -> tuple[str, ...]:
+    """Name the CI configurations that run a draft of ours; raises as `read`."""
     present = frozenset(paths)
     flows = sorted(p for p in present if p.startswith(_FOLDER) and p.endswith((".yml", ".yaml")))
     runs = (
@@ -115,7 +116,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 CI_FAILED = "ci-failed"  # a label
 LOOK_EVERY = 30.0  # seconds
-GRACE = 180.0  # seconds in which checks appear
+GRACE, BARE_GRACE = 180.0, 30.0  # seconds in which checks appear; where no CI is configured
 _NAMED, _LONGEST = 5, 600  # checks; characters
 _MADE = ("done", "already there")
 
@@ -148,7 +149,7 @@ class Watched:
             "passed": "its checks passed",
             "failed": f"its checks failed{before}: {names}",
             "pending": "its checks are still running: the next night looks again",
-            "none": "no CI checks appeared within 3 minutes: this does not count as passed",
+            "none": "no CI checks appeared: this does not count as passed",
             "unreadable": "the state of its checks is unknown: "
             f"{run.because or 'they cannot be read'}",
         }
@@ -188,6 +189,7 @@ class Waiting:
     report: RunReport
     drafts: list[Watched]
     hands: Hands
+    grace: float = GRACE
     waited: float = 0.0  # seconds
     receipts: list[proposals.Receipt] = field(default_factory=list)
     gates: dict[str, proposals.GateResult] = field(default_factory=dict)
@@ -238,7 +240,7 @@ class Waiting:
                 watched.corrected = self._correct(watched)
         return any(
             watched.run.state == "pending"
-            or (watched.run.state == "none" and self.waited - watched.since < GRACE)
+            or (watched.run.state == "none" and self.waited - watched.since < self.grace)
             for watched in self.drafts
         )
 

@@ -19,7 +19,7 @@ from nightwatch_core.models.proposals import (
     receipt_for,
 )
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish.ci import Hands, Waiting, carried, watched_drafts
+from nightwatch_core.publish.ci import BARE_GRACE, GRACE, Hands, Waiting, carried, watched_drafts
 from nightwatch_core.report.builder import start_report
 from nightwatch_core.text.markers import read_marker
 
@@ -61,10 +61,10 @@ class World:
         sha = NEW if isinstance(proposal, PullUpdate) else ""
         return receipt_for(proposal, self.status, 12, reason="no").model_copy(update={"sha": sha})
 
-    def wait(self, minutes=15, made=MADE):
+    def wait(self, minutes=15, made=MADE, grace=GRACE):
         hands = Hands(self.look, self.mend, self.publish, FILES.get, self.paused.append)
         drafts = watched_drafts((DRAFT,), (made,), OPTIONS)
-        result = Waiting(report(), drafts, hands).until_the_end(minutes)
+        result = Waiting(report(), drafts, hands, grace).until_the_end(minutes)
         (self.end,) = result.ci
         return result
 
@@ -81,12 +81,7 @@ def report(**more):
     [
         ((PENDING, NONE, GREEN), "passed", "its checks passed", 60),
         ((PENDING,), "pending", "still running: the next night looks", 900),
-        (
-            (NONE,),
-            "none",
-            "no CI checks appeared within 3 minutes: this does not count as passed",
-            180,
-        ),
+        ((NONE,), "none", "no CI checks appeared: this does not count as passed", 180),
         ((NONE, PENDING, GREEN), "passed", "passed", 60),
         ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
         (("GitHub is away", GREEN), "passed", "passed", 30),
@@ -101,6 +96,12 @@ def test_how_checks_end_and_how_long_that_is_waited_for(runs, state, text, secon
     assert text in world.end.text
     assert not world.published
     assert not world.asked
+
+
+def test_where_no_ci_is_configured_another_service_gets_half_a_minute():
+    world = World(NONE)
+    world.wait(grace=BARE_GRACE)
+    assert (world.end.state, sum(world.paused)) == ("none", 30)
 
 
 def test_red_is_mended_once_on_the_same_branch_and_looked_at_again():
