@@ -65,7 +65,9 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
         attempt("waiting", batches.patiently(options), options, settled.open, otherwise=None)
         read = one_by_one(batches.read_batch, settled.open, options)
         triage = batches.put_together(options, night, read, settled.unsure)
-        report = progress.update(add_batch_triage(open_report(options, night), triage))
+        report = add_batch_triage(open_report(options, night), triage)
+        advice = (*report.advice, *batches.overruled(options, choices))
+        report = progress.update(report.model_copy(update={"advice": advice}))
         if triage.running and not triage.judged:
             return keep_and_show(builder.degrade(report, *triage.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)

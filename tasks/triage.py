@@ -220,6 +220,18 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
     return with_default_ports(options)
 
 
+def overruled(options: NightOptions, choices: Mapping[str, object]) -> tuple[str, ...]:
+    """Say which settings the options of the night that submitted the batch overrule."""
+    own, plain = night_options(), NightOptions()
+    return tuple(
+        f"{name} is {value!r}, as in the night that submitted the batch, and not "
+        f"{here!r}, as set here: --{name.replace('_', '-')} changes it."
+        for name, value in options
+        if name not in _OWN and choices.get(name) is None
+        if (here := getattr(own, name)) not in (value, getattr(plain, name))
+    )
+
+
 @step("open the collection", kept=True, patient=True)
 def open_collection(options: NightOptions, night: str) -> Night:
     """Open a night over the window of the one that submitted; it moves no watermark."""

@@ -12,8 +12,10 @@ from flows.triage import collect
 from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
 from nightwatch_core.models.batch import FirstSight, ItemResult, TriageItem
 from nightwatch_core.models.errors import ErrorGroup, Trace
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
+from tasks.triage import overruled
 
 pytestmark = PREFECT
 TAIL = tuple(
@@ -64,7 +66,9 @@ def asked(world: Dependencies) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> None:
+def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     world = with_batches(worlds((CART, PAY, *TAIL)), flagging("cart/pay", "tail/dog"))
     first = night(world, batch_mode=True, max_errors=1)
     assert first.status == "complete"
@@ -80,7 +84,12 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     assert early.status == "degraded"
     assert "nightwatch night --collect" in early.degraded[0]
     world.reading.batches.end()
+    monkeypatch.setenv("NIGHTWATCH_MAX_ISSUES", "7")
     done = night(world, collect=True, collect_minutes=0)
+    assert done.advice == (
+        "max_issues is 3, as in the night that submitted the batch, and not 7, as set here: "
+        "--max-issues changes it.",
+    )
     assert done.status == "complete"
     assert [a.case.leader for a in done.analyses] == [PAY]
     assert len(done.batch_triage.judged) == 6
@@ -93,6 +102,17 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     assert [a.case.leader.transaction for a in rest.analyses] == ["tail/dog"]
     with pytest.raises(NotTonight, match="no batch to collect"):
         night(world, collect=True)
+
+
+def test_a_setting_that_a_batch_overrules_is_named_and_a_flag_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = NightOptions(max_issues=1, concurrency=2, max_errors=5)
+    assert not overruled(kept, {})
+    for name, value in (("MAX_ISSUES", "7"), ("CONCURRENCY", "2"), ("MAX_ERRORS", "9")):
+        monkeypatch.setenv(f"NIGHTWATCH_{name}", value)
+    (line,) = overruled(kept, {"max_errors": 5})
+    assert line.startswith("max_issues is 1, as in the night that submitted the batch, and not 7")
 
 
 def test_without_a_model_a_batch_is_refused_before_any_work() -> None:
