@@ -30,7 +30,7 @@ def publish_findings(
     """
     options, night = report.options, report.night
     report, met = publish.beside_others(report, own)
-    cache = publish.new_cache(options)
+    cache = publish.new_cache(options, night.fence)
     try:
         gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
         tested = with_gates(report, gates)

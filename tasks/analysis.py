@@ -65,8 +65,8 @@ def runs_for(
 
 
 @lru_cache(maxsize=4)
-def _night_cache(_night: str, options: NightOptions) -> NightCache:
-    return NightCache(reading(options).projects)
+def _night_cache(night: str, options: NightOptions) -> NightCache:
+    return NightCache(reading(options).projects, night)
 
 
 def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:

@@ -109,9 +109,9 @@ def plan_pulls(
 # The gate: fixes are run in a sandbox before anything is said of them.
 
 
-def new_cache(options: NightOptions) -> NightCache:
-    """Return what a night keeps of projects while it tests fixes."""
-    return NightCache(reading(options).projects)
+def new_cache(options: NightOptions, mark: str) -> NightCache:
+    """Return what a night keeps of projects while it tests fixes; `mark` is new every night."""
+    return NightCache(reading(options).projects, mark)
 
 
 @step("gate", "{draft.title}")
@@ -287,7 +287,7 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
-    options, cache = report.options, new_cache(report.options)
+    options, cache = report.options, new_cache(report.options, report.night.fence)
     none = tuple[CiRun, ...]()
 
     def look(numbers: tuple[int, ...]) -> tuple[tuple[CiRun, ...], str]:

@@ -38,7 +38,7 @@ class Destination(Value):
     listed: bool = True  # False: of what goes there nobody keeps a list
 
 
-Publish = Literal["all", "patches", "issues", "none"]
+Publish = Literal["all", "proved", "patches", "issues", "none"]
 Tier = Literal["report", "issue", "draft"]
 MAX_OPEN_ISSUES = 10  # of ours at any time
 MAX_LESSONS = 500  # at hand; the least useful are archived
@@ -103,7 +103,8 @@ class NightOptions(Value):
     # publishing
     publish: Publish = _option(
         "all",
-        "What to publish: all (issues and draft pull requests), patches (each fix as "
+        "What to publish: all (issues and draft pull requests), proved (drafts only of fixes "
+        "whose changed lines tests run), patches (each fix as "
         "a patch on its issue, so that no CI runs before review), issues, or none.",
     )
     max_issues: int = _option(3, "New issues a night, at most.", ge=0, le=100)

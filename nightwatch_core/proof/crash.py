@@ -48,23 +48,30 @@ RECORDERS: dict[str, Recorder] = {
     ),
 }
 _SCRIPT = """\
-mark=$1 d=/tmp/$1 file=$2 text=$3; export NIGHTWATCH_RAISES="$4"; shift 4
+mark=$1 d=/tmp/$1 file=$2 text=$3; export NIGHTWATCH_RAISES="$4" NIGHTWATCH_WATCHED="$5"; shift 5
 mkdir -p "$d" && printf %s "$text" > "$d/$file" && : > "$d/raised"
 {loads}
 "$@"; code=$?
 printf '\\n%s\\n' "$mark"; head -c {kept} "$d/raised"; exit $code"""
 
 
-def recorded(words: Words, recorder: Recorder, mark: str, error_class: str) -> Words:
-    """Give the words that run `words`, and then print the mark and what was raised."""
+def recorded(
+    words: Words, recorder: Recorder, mark: str, error_class: str, watched: Words = ()
+) -> Words:
+    """Give the words that run `words`, and then print the mark and what was raised.
+
+    With paths of the tree to be `watched`, it is the lines of these that ran.
+    """
     script = _SCRIPT.format(loads=recorder.loads, kept=_KEPT)
     text = (files(__package__) / "recorders" / recorder.file).read_text(encoding="utf-8")
-    return ("/bin/sh", "-c", script, "sh", mark, recorder.file, text, error_class, *words)
+    paths = ":".join(f"{WORK}{path}" for path in watched)
+    return ("/bin/sh", "-c", script, "sh", mark, recorder.file, text, error_class, paths, *words)
 
 
 # What a test raised, as its recorder wrote it.
 
 WORK = "/work/"  # where a tree lies in the sandbox
+_ROWS = 5_000
 _RECORDS, _FRAMES, _FACTS, _VALUE, _TEXT = 60, 120, 24, 400, 500
 
 
@@ -79,11 +86,8 @@ class Raised(NamedTuple):
 
 
 def printed_and_raised(output: str, mark: str) -> tuple[str, tuple[Raised, ...]]:
-    """Part what a run printed from what was written down; nothing where the mark is missing."""
-    printed, between, written = output.rpartition(f"\n{mark}\n")
-    if not between:
-        return output, ()
-    records = [item for row in written.splitlines()[:2_000] if (item := _loaded(row))]
+    """Part what a run printed from what it raised; nothing where the mark is missing."""
+    printed, records = written_rows(output, mark)
     left: dict[str, set[int]] = {}
     for item in records:
         if isinstance(item.get("left"), int):
@@ -91,6 +95,14 @@ def printed_and_raised(output: str, mark: str) -> tuple[str, tuple[Raised, ...]]
     whole = (item for item in records if "class" in item)
     read = (_raised(item, left.get(str(item.get("id")), set())) for item in whole)
     return printed, tuple(read)[:_RECORDS]
+
+
+def written_rows(output: str, mark: str) -> tuple[str, list[dict[str, Any]]]:
+    """Part what a run printed from what was written down; nothing where the mark is missing."""
+    printed, between, written = output.rpartition(f"\n{mark}\n")
+    if not between:
+        return output, []
+    return printed, [item for row in written.splitlines()[:_ROWS] if (item := _loaded(row))]
 
 
 def _loaded(row: str) -> dict[str, Any] | None:

@@ -19,7 +19,9 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.ports import ProjectDocuments, Sandbox
 from nightwatch_core.proof import kits
-from nightwatch_core.text.plain_text import one_line, plural
+from nightwatch_core.proof.coverage import Canary, ExecutedLine, canary_for, printed_and_executed
+from nightwatch_core.proof.crash import RECORDERS, recorded
+from nightwatch_core.text.plain_text import digest, one_line, plural
 
 LEAST_SECONDS = 5.0  # for a command to be worth starting
 NEAREST_FILES = 6  # tests of one changed file
@@ -28,9 +30,12 @@ NEAREST_FILES = 6  # tests of one changed file
 class NightCache:
     """Cache of facts about projects, so that nothing runs twice in a night."""
 
-    def __init__(self, documents: ProjectDocuments | None = None) -> None:
-        """Take the documents that say how projects are tested."""
-        self.documents = documents
+    def __init__(self, documents: ProjectDocuments | None = None, mark: str = "") -> None:
+        """Take the documents that say how projects are tested.
+
+        `mark` is new every night, and unknown to what is run.
+        """
+        self.documents, self.mark = documents, f"nw{digest(mark)}"
         self.base_runs: dict[tuple[str, kits.Words, int], Run] = {}
         self.prepared: dict[str, tuple[Prepared, str]] = {}  # with the trouble, by manifests
         self.runners: dict[str, kits.Runner] = {}  # by project
@@ -56,6 +61,7 @@ class Environment:
         self.how = self.interpreter = ""  # of its dependencies, once they are here
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
+        self.executed = frozenset[ExecutedLine]()  # of changed files, by tests with the fix
 
     def prepare(self) -> None:
         """Have its dependencies at hand, once a night, before any change is made."""
@@ -78,17 +84,41 @@ class Environment:
         """Tell whether another command is worth starting."""
         return self.seconds_left >= LEAST_SECONDS
 
-    def base(self, words: kits.Words, form: str, most: float, again: int = 0) -> kits.Reading:
-        """Run on the base; the same words are run once a night, unless it is asked for `again`."""
+    def base(
+        self,
+        words: kits.Words,
+        form: str,
+        most: float,
+        again: int = 0,
+        laid: tuple[FileChange, ...] = (),
+    ) -> kits.Reading:
+        """Run on the base; the same words are run once a night, unless it is asked for `again`.
+
+        `laid` are files of ours beside it.
+        """
         name = (self.commit.sha, (self._key, *words), again)
         run = self.cache.base_runs.get(name)
         if run is None or (run.ended == "took too long" and run.seconds < most):
-            run = self.cache.base_runs[name] = self._run(words, (), most)
+            run = self.cache.base_runs[name] = self._run(words, laid, most)
         return kits.reading_of(run, form)
 
     def fixed(self, words: kits.Words, form: str, most: float) -> kits.Reading:
         """Run with the fix."""
         return kits.reading_of(self._run(words, self.changes, most), form)
+
+    def watched(
+        self, words: kits.Words, form: str, most: float, canary: Canary | None = None
+    ) -> kits.Reading:
+        """Run with the fix, note which lines of it run, and have a canary beside the tests."""
+        recorder = RECORDERS.get(self.kit.language)
+        paths = tuple(item.path for item in self.changes if item.text is not None)
+        changes = (*self.changes, canary.change) if canary else self.changes
+        if recorder:
+            words = recorded(words, recorder, self.cache.mark, "", paths)
+        run = self._run(words, changes, most)
+        printed, executed = printed_and_executed(run.output, self.cache.mark)
+        self.executed |= executed
+        return kits.reading_of(run.model_copy(update={"output": printed}), form)
 
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
         inner = words
@@ -173,15 +203,16 @@ def tested(
 ) -> Iterator[tuple[Check, Compared]]:
     """Compare the nearest tests, then the whole suite, as far as there is time."""
     if nearest:
-        yield _compared(environment, runner, runner.some(nearest), ", ".join(nearest))
+        yield _compared(environment, runner, nearest, ", ".join(nearest))
     if environment.has_time():
-        yield _compared(environment, runner, runner.whole, "the whole suite")
+        yield _compared(environment, runner, (), "the whole suite")
 
 
 def _compared(
-    environment: Environment, runner: kits.Runner, words: kits.Words, what: str
+    environment: Environment, runner: kits.Runner, files: kits.Words, what: str
 ) -> tuple[Check, Compared]:
     started, shown = environment.seconds, f"{runner.name}: {what}"
+    words = runner.some(files) if files else runner.whole
     base = environment.base(words, runner.form, environment.seconds_left / 3)
     if not base.tells:
         late = base.run.ended == "took too long"
@@ -192,8 +223,8 @@ def _compared(
     if base.failed:  # once more: what is green now is flaky
         again = environment.base(words, runner.form, base.run.seconds * 3, 1)
         flaky = base.failed - again.failed
-    fixed = environment.fixed(words, runner.form, base.run.seconds * 3 + 20)
-    result = _judged(environment, runner, words, base, fixed)
+    fixed, forged = _with_fix(environment, runner, files, base.run.seconds * 3 + 20)
+    result = Compared(worse=forged) if forged else _judged(environment, runner, words, base, fixed)
     flaky |= result.flaky
     result = result._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
     seconds = round(environment.seconds - started, 1)
@@ -205,6 +236,25 @@ def _compared(
     state = "green" if fixed.is_green else "no worse than the base"
     text = f"{shown}: {count}, {state}"
     return Check(name="tests", outcome="passed", text=text, seconds=seconds), result
+
+
+def _with_fix(
+    environment: Environment, runner: kits.Runner, files: kits.Words, most: float
+) -> tuple[kits.Reading, str]:
+    """Run tests with the fix and a canary; the second says why the run cannot be believed."""
+    kit, words = environment.kit, runner.some(files) if files else runner.whole
+    canary = canary_for(runner, next(iter(files), ""), kit.root, environment.cache.mark)
+    if canary is None:
+        run = environment.fixed if environment.executed else environment.watched
+        return run(words, runner.form, most), ""
+    words = runner.some((*files, *kit.inner((canary.change.path,))))
+    seen = environment.watched(words, runner.form, most, canary)
+    if canary.is_told(seen.failed):
+        return canary.left_out(seen), ""
+    base = environment.base(words, runner.form, most, laid=(canary.change,))
+    if not seen.is_readable or not canary.is_told(base.failed):
+        return seen, ""  # this project does not run it
+    return seen, "tests of ours that must fail are not reported as failed with the fix"
 
 
 def _judged(

@@ -10,6 +10,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
 from nightwatch_core.proof import kits
+from nightwatch_core.proof.coverage import tests_executing
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -94,28 +95,30 @@ def gated(
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
     try:
-        result = _result(environment, paths)
+        result = _result(environment, tree)
     except GiveUp as trouble:
         result = not_run("trouble", kits.explained(trouble))
     return result.model_copy(update={"fix": draft.fix, "seconds": round(environment.seconds, 1)})
 
 
-def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
+def _result(environment: Environment, tree: CodeReader) -> GateResult:
     checks: list[Check] = []
     preexisting, flaky = frozenset[str](), frozenset[str]()
     environment.prepare()
     if environment.lacks:
         checks.append(Check(name="dependencies", outcome="not run", text=environment.lacks))
-    for check, compared in _steps(environment, paths):
+    for check, compared in _steps(environment, tree.paths()):
         checks.append(check)
         preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
         if check.outcome == "failed":
             break
+    executing = tests_executing(environment.changes, tree.read_file, environment.executed)
     failed = next((item.text for item in checks if item.outcome == "failed"), "")
     ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
+        executing=len(executing - preexisting - flaky),
         checks=tuple(checks),
         preexisting=tuple(sorted(preexisting - flaky)[: kits.NAMES]),
         flaky=tuple(sorted(flaky)[: kits.NAMES]),

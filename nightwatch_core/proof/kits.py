@@ -44,6 +44,8 @@ class Runner(Value):
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
     called: str = ""  # how a project's own command names it
+    canary: str = ""  # script with tests that must fail, {mark} in their names
+    canary_name: str = ""
 
     @property
     def whole(self) -> Words:

@@ -55,12 +55,19 @@ def names_of(analysis: Analysis) -> frozenset[str]:
     return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))
 
 
-Proof = Literal["reproduced", "green", "not run", "failed"]
+Proof = Literal["reproduced", "green", "unproved", "not run", "failed"]
 # Projects' own suites let most wrong fixes pass; what a reproduction lets pass is rarely wrong.
-PROOF: dict[Proof, float] = {"reproduced": 1.0, "green": 0.75, "not run": 0.5, "failed": 0.0}
+PROOF: dict[Proof, float] = {
+    "reproduced": 1.0,
+    "green": 0.75,
+    "unproved": 0.5,
+    "not run": 0.5,
+    "failed": 0.0,
+}
 PROOF_WORDS: dict[Proof, str] = {
     "reproduced": "the crash was reproduced, and the fix removes it",
-    "green": "tests pass, the crash was not reproduced",
+    "green": "tests of the changed lines pass, the crash was not reproduced",
+    "unproved": "not proved: no test is known to run the changed lines",
     "not run": "no checks were run",
     "failed": "the checks failed",
 }
@@ -132,7 +139,7 @@ def proof_of(gate: GateResult | None) -> Proof:
     if gate.outcome == "failed":
         return "failed"
     shown = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
-    return "reproduced" if shown else "green"
+    return "reproduced" if shown else "green" if gate.executing else "unproved"
 
 
 def review_minutes(files: tuple[ChangedFile, ...]) -> float:

@@ -457,6 +457,10 @@ def _checked(gate: GateResult) -> Iterator[str]:
         return
     if gate.outcome == "failed" and all(check.outcome != "failed" for check in gate.checks):
         yield f"Failed: {gate.text}"
+    if gate.executing:
+        yield f"Passed: {plural(gate.executing, 'test')} that run the changed lines"
+    elif gate.outcome == "passed":
+        yield "Not proved: no test is known to run the changed lines"
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
     listed = ("reproduction", "passed") if made else ()
     checks = [check for check in gate.checks if (check.name, check.outcome) != listed]

@@ -63,9 +63,15 @@ def comment_body(finding: FindingView, key: str, night: str, news: str) -> str:
 
 
 def pull_title(finding: FindingView) -> str:
-    """Return the title of a draft pull request."""
-    verb = "Mitigate" if finding.mitigations else "Fix"
-    return _calm(title(f"{verb}: {finding.analysis.title}"))
+    """Return the title of a draft pull request; it says so where no test proves the change."""
+    is_proved = proof_of(finding.analysis.gate) in ("reproduced", "green")
+    return _calm(
+        title(f"{_verb(finding)}{'' if is_proved else ' (not proved)'}: {finding.analysis.title}")
+    )
+
+
+def _verb(finding: FindingView) -> str:
+    return "Mitigate" if finding.mitigations else "Fix"
 
 
 def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> str:
@@ -91,7 +97,7 @@ def step_message(step: str, number: int, of: int, message: str) -> str:
 
 
 def _subject(finding: FindingView) -> str:
-    whole = pull_title(finding).rstrip(".…")
+    whole = _calm(title(f"{_verb(finding)}: {finding.analysis.title}")).rstrip(".…")
     for fits in (whole, whole.removeprefix("Fix: ")):
         if len(fits) <= SUBJECT:
             return fits

@@ -82,6 +82,8 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
             )
         if gate.kind == "enough":
             yield "issue", Reason("limit", gate.text)
+    if options.publish == "proved" and candidate.proof in ("unproved", "not run"):
+        yield "issue", Reason("choice", f"{PROOF_WORDS[candidate.proof]} ({setting})")
     if doubt := _doubt(candidate):
         yield "issue", Reason("weak", f"{doubt}, and no test reproduces the crash")
     value = expected_value(candidate.members)._replace(proof=candidate.proof)

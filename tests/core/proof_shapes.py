@@ -42,6 +42,7 @@ PROVED = GateResult(
     preexisting=("test_mail",), flaky=("test_clock",),
 )  # fmt: skip
 UNPROVED = GateResult(
+    executing=4,
     outcome="passed", checks=CHECKS, seconds=8.0,
     reproduction=Reproduction(outcome="not reproduced", because="it needs a feed", tries=3),
 )  # fmt: skip

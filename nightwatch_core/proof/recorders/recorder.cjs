@@ -3,6 +3,7 @@
   const fs = require('fs');
   const path = require('path');
   const log = path.join(__dirname, 'raised');
+  const watched = (process.env.NIGHTWATCH_WATCHED || '').split(':').filter(Boolean);
   const wanted = process.env.NIGHTWATCH_RAISES || '';
   const left = { true: 30, false: 20 };
   const scripts = new Map();
@@ -22,6 +23,35 @@
       return url;
     }
   };
+  const executed = (script) => {
+    const file = placed(script.url);
+    const rows = [];
+    if (!watched.includes(file)) return rows;
+    // of nested ranges the innermost decides, and it comes last
+    const ranges = script.functions.flatMap((one) => one.ranges);
+    let start = 0;
+    fs.readFileSync(file, 'utf8').split('\n').forEach((text, at) => {
+      const first = start + text.search(/\S|$/);
+      start += text.length + 1;
+      const inside = ranges.filter((one) => one.startOffset <= first && first < one.endOffset);
+      const inner = inside.sort((a, b) => a.endOffset - a.startOffset - b.endOffset + b.startOffset);
+      if (inner.length && inner[0].count > 0 && text.trim()) {
+        rows.push(JSON.stringify({ ran: file, line: at + 1, test: '' }));
+      }
+    });
+    return rows;
+  };
+  if (watched.length) {
+    session.post('Profiler.enable');
+    session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    process.on('exit', () => {
+      session.post('Profiler.takePreciseCoverage', (wrong, answer) => {
+        const rows = wrong ? [] : answer.result.flatMap(executed);
+        if (rows.length) fs.appendFileSync(log, `${rows.join('\n')}\n`);
+      });
+    });
+    return;
+  }
   const isOwn = (file) => file.startsWith('/work/') && !file.includes('/node_modules/');
   const told = (value) => {
     if (!value) return '';

@@ -12,6 +12,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _log = []
 _WANTED = os.environ.get("NIGHTWATCH_RAISES", "")
+_WATCHED = frozenset(filter(None, os.environ.get("NIGHTWATCH_WATCHED", "").split(":")))
+_ran, _watched, _MOST = set(), {}, 4000  # lines that are written down
 _ENDS = [dis.opmap[item] for item in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
                                     "RETURN_GENERATOR") if item in dis.opmap]
 _QUIET = ("StopIteration", "StopAsyncIteration", "GeneratorExit")
@@ -25,6 +27,32 @@ def _is_own(path):
         _own[path] = whole.startswith("/work/") and not path.startswith("<") and not any(
             part in whole for part in ("/site-packages/", "/node_modules/", "/.venv/"))
     return _own[path]
+
+
+def _watches(frame, event, arg):
+    path = frame.f_code.co_filename
+    if path not in _watched:
+        _watched[path] = os.path.abspath(path) in _WATCHED
+    return _executes if _watched[path] else None
+
+
+def _executes(frame, event, arg):
+    if event == "line" and len(_ran) < _MOST:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] or _test_around(frame)
+        found = os.path.abspath(frame.f_code.co_filename), frame.f_lineno, test
+        if found not in _ran:
+            _ran.add(found)
+            _write({"ran": found[0], "line": found[1], "test": test})
+    return _executes
+
+
+def _test_around(frame):
+    while frame is not None:
+        name, case = frame.f_code.co_name, frame.f_locals.get("self")
+        if name.startswith("test") and name == getattr(case, "_testMethodName", None):
+            return name + " (" + type(case).__module__ + "." + type(case).__qualname__ + ")"
+        frame = frame.f_back
+    return ""
 
 
 def _calls(frame, event, arg):
@@ -126,13 +154,14 @@ def _write(record):
 
 def _start():
     atexit.register(sys.settrace, None)
-    threading.settrace(_calls)
-    sys.settrace(_calls)
+    watcher = _watches if _WATCHED else _calls
+    threading.settrace(watcher)
+    sys.settrace(watcher)
 
 
 def pytest_runtest_setup(item):
     _start()
 
 
-if _WANTED:
+if _WANTED or _WATCHED:
     _start()

@@ -4,6 +4,8 @@ module NightwatchRecorder
   LOG = File.open(File.join(__dir__, "raised"), "a")
   LOG.sync = true
   WANTED = ENV["NIGHTWATCH_RAISES"].to_s
+  WATCHED = ENV["NIGHTWATCH_WATCHED"].to_s.split(":")
+  RAN = {}
   LEFT = { true => 30, false => 20 }
   SEEN = []
 
@@ -63,5 +65,21 @@ module NightwatchRecorder
     pairs.map { |key, one| "#{"#{told(key, false)}: " if key}#{told(one, false)}" }.join(", ")
   end
 
-  TracePoint.new(:raise) { |point| heard(point, caller_locations(1)) }.enable
+  def self.watch(code)
+    path = File.expand_path(code.absolute_path || code.path)
+    return unless WATCHED.include?(path)
+    TracePoint.new(:line) do |point|
+      next if RAN[[path, point.lineno]]
+      RAN[[path, point.lineno]] = true
+      LOG.write(JSON.generate({ ran: path, line: point.lineno, test: "" }) + "\n")
+    end.enable(target: code)
+  rescue ArgumentError
+    nil # nothing in it can be run
+  end
+
+  if WATCHED.empty?
+    TracePoint.new(:raise) { |point| heard(point, caller_locations(1)) }.enable
+  else
+    TracePoint.new(:script_compiled) { |point| watch(point.instruction_sequence) }.enable
+  end
 end

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from analysis_shapes import analysis
 from proof_worlds import Asked, briefing_of
-from scripted_sandbox import ScriptedSandbox, unittest_run
+from scripted_sandbox import ScriptedSandbox, unittest_run, unwrapped, with_executed
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.edits import fix_digest
@@ -56,7 +56,9 @@ class Shop(ScriptedSandbox):
         self.confinement()
         self.runs.append((commit.sha, tuple(item.path for item in changes), command.words))
         if not is_reproduction(command.words):
-            return unittest_run() if "unittest" in command.words else Run(code=0, seconds=0.1)
+            words, marks = unwrapped(command.words)
+            run = unittest_run() if "unittest" in words else Run(code=0, seconds=0.1)
+            return with_executed(run, changes, *marks) if marks else run
         red = self.crashes({item.path: item.text for item in changes})
         base = unittest_run(*(["test_it"] if red else []), count=1)
         rows = "\n".join(map(json.dumps, self.rows)) if red else ""
@@ -64,7 +66,7 @@ class Shop(ScriptedSandbox):
 
 
 def is_reproduction(words):
-    return words[0] == "/bin/sh" and "raised" in words[2]
+    return words[0] == "/bin/sh" and "raised" in words[2] and not unwrapped(words)[1]
 
 
 def mended(changes):

@@ -16,6 +16,7 @@ RED = GateResult(
 )
 GREEN = GateResult(
     outcome="passed",
+    executing=3,
     checks=(Check(name="tests", outcome="passed", text="unittest: 5 tests, green", seconds=1),),
     preexisting=("test_old",),
     flaky=("test_now",),

@@ -320,7 +320,8 @@ def test_our_arithmetic_stays_with_us():
 
 def test_brackets_stay_unless_they_switch_checks_off():
     of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
-    assert pull_title(FindingView(of)) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
+    named = pull_title(FindingView(of))
+    assert named == "Fix (not proved): dict[str, int] of (skip ci) and (ci-skip)"
     assert "Root cause: Invoice#lines 3" in commit_message(FindingView(of), None)
 
 

@@ -16,7 +16,7 @@ from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import Candidate, tier_of
 
 TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
-GREEN = GateResult(outcome="passed", checks=TESTS)
+GREEN = GateResult(outcome="passed", checks=TESTS, executing=3)
 REPRODUCED = GREEN.model_copy(update={"reproduction": Reproduction(outcome="reproduced")})
 RED = GateResult(outcome="failed", text="red with the fix: test_total")
 UNRUN = not_run("no tests", "it has no tests")

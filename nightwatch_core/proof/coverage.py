@@ -1,0 +1,114 @@
+"""Which tests execute the lines that a fix changes, and whether a runner tells the truth.
+
+A suite that stays green says nothing about lines that it never runs. And code under test could
+replace what judges it: beside the tests runs a canary, tests of our own that have to fail.
+"""
+
+import ast
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from nightwatch_core.models.proposals import FileChange
+from nightwatch_core.proof.crash import WORK, written_rows
+from nightwatch_core.proof.kits import Read, Reading, Runner, kits
+from nightwatch_core.text.plain_text import text_lines
+
+_LINES = 5_000  # that were run, and are read
+
+
+class ExecutedLine(NamedTuple):
+    """A line of a changed file that ran; `test` is empty where that is not written down."""
+
+    path: str
+    line: int
+    test: str
+
+
+def printed_and_executed(output: str, mark: str) -> tuple[str, frozenset[ExecutedLine]]:
+    """Part what a run printed from the lines that ran; none where the mark is missing."""
+    printed, rows = written_rows(output, mark)
+    lines = (
+        ExecutedLine(path.removeprefix(WORK), line, str(row.get("test") or "")[:300])
+        for row in rows[:_LINES]
+        if isinstance(path := row.get("ran"), str) and isinstance(line := row.get("line"), int)
+    )
+    return printed, frozenset(lines)
+
+
+def tests_executing(
+    changes: tuple[FileChange, ...], before: Read, executed: frozenset[ExecutedLine]
+) -> frozenset[str]:
+    """Name the tests that execute a changed line; an empty name for what is not told apart."""
+    named: set[str] = set()
+    for change in changes:
+        own = [item for item in executed if item.path == change.path]
+        if own and change.text:
+            wanted = set(_counted(change, changed_lines(before(change.path) or "", change.text)))
+            named |= {item.test for item in own if item.line in wanted}
+    return frozenset(named)
+
+
+def changed_lines(before: str, after: str) -> tuple[int, ...]:
+    """Number the lines of `after` that are new; where lines are gone, those around the gap.
+
+    >>> changed_lines("a\\nb\\nc\\n", "a\\nB\\nc\\n"), changed_lines("a\\nb\\nc\\n", "a\\nc\\n")
+    ((2,), (1, 2))
+    """
+    old, new = text_lines(before), text_lines(after)
+    changed: set[int] = set()
+    for tag, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "delete":
+            changed |= {start, start + 1}
+        elif tag != "equal":
+            changed |= set(range(start + 1, end + 1))
+    return tuple(sorted(item for item in changed if 0 < item <= len(new)))
+
+
+def _counted(change: FileChange, lines: tuple[int, ...]) -> Iterator[int]:
+    """Give the lines whose execution counts: of Python, all of a statement that was changed."""
+    yield from lines
+    if not change.path.endswith(".py"):
+        return
+    try:
+        tree = ast.parse(change.text or "")
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.ClassDef):
+            body = getattr(node, "body", None)
+            first, last = node.lineno, node.end_lineno or node.lineno
+            head = body[0].lineno - 1 if body else last
+            if any(first <= line <= max(first, head) for line in lines):
+                is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                yield from range(first, last + 1) if is_function else range(first, head + 1)
+
+
+class Canary(NamedTuple):
+    """A file of tests in the form of a runner, of which some must fail and one must pass."""
+
+    change: FileChange
+    mark: str  # in the names of all its tests
+    failing: int
+
+    def is_told(self, failed: frozenset[str]) -> bool:
+        """Tell whether every test that must fail is among the failed ones."""
+        return sum(self.mark in name for name in failed) >= self.failing
+
+    def left_out(self, reading: Reading) -> Reading:
+        """Return a run that told of it as if it had not been there."""
+        failed = frozenset(name for name in reading.failed if self.mark not in name)
+        ran = None if reading.ran is None else max(0, reading.ran - self.failing - 1)
+        code = reading.run.code if failed or reading.run.code != 1 else 0
+        return Reading(failed, ran, reading.run.model_copy(update={"code": code}))
+
+
+def canary_for(runner: Runner, nearest: str, root: str, mark: str) -> Canary | None:
+    """Lay a canary beside the nearest file of tests; None where the runner has none."""
+    if not runner.canary or not nearest:
+        return None
+    folder = nearest.rpartition("/")[0]
+    path = runner.canary_name.replace("{mark}", mark)
+    text = kits().scripts[runner.canary].replace("{mark}", mark)
+    change = FileChange(path=f"{root}{folder}/{path}" if folder else f"{root}{path}", text=text)
+    return Canary(change, mark, text.count("must_fail"))
