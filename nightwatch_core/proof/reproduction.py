@@ -210,7 +210,7 @@ def _environment(
 LINES, CHARACTERS = 200, 12_000
 _TAMPERS = re.compile(  # with what is seen of it, or with what its frames are called
     r"sitecustomize|\bsettrace\b|\bgettrace\b|\b__globals__\b|\bsys\.modules\b|\bgc\.|/proc/"
-    r"|\bsetprofile\b|sys\.monitoring|\bTracePoint\b|\bRUBYOPT\b"
+    r"|nightwatch_|\bsetprofile\b|sys\.monitoring|\bTracePoint\b|\bRUBYOPT\b"
     r"|\bNODE_OPTIONS\b|\binspector\b|co_filename|__code__|CodeType|with_traceback|set_backtrace"
     r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
     r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"

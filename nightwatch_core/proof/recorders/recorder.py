@@ -50,7 +50,8 @@ def _test_around(frame):
     while frame is not None:
         name, case = frame.f_code.co_name, frame.f_locals.get("self")
         if name.startswith("test") and name == getattr(case, "_testMethodName", None):
-            return name + " (" + type(case).__module__ + "." + type(case).__qualname__ + ")"
+            whole = type(case).__module__ + "." + type(case).__qualname__
+            return "%s (%s%s)" % (name, whole, "." + name if sys.version_info >= (3, 11) else "")
         frame = frame.f_back
     return ""
 
