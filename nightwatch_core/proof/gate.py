@@ -88,7 +88,6 @@ def gated(
     """Run what can be run of a draft, made on the commit of `tree`; never raises."""
     if lacking := _lacking(sandbox, cache):
         return not_run("no sandbox", lacking)
-    paths = tree.paths()
     changed = tuple(change.path for change in draft.changes)
     kit = kit_as_proved(changed, tree, options, cache.documents)
     if isinstance(kit, str):

@@ -26,7 +26,7 @@ def gate(tmp_path_factory):
         files = {**files, **dict(more)}
         if (language, more) not in opened:
             state = tmp_path_factory.mktemp("state")
-            opened[language, more] = cells.sandbox(state, files), NightCache("night")
+            opened[language, more] = cells.sandbox(state, files), NightCache(mark="night")
         sandbox, cache = opened[language, more]
         return asked(sandbox, files, cache, path or own, text)
 
@@ -53,7 +53,7 @@ UNTESTED = {
     "python": f"{CART}\n\ndef tax(price):\n    return price / 5\n",
     "ruby": "module Cart\n  def self.total(prices) = prices.sum / prices.size\n\n"
     "  def self.tax(price)\n    price / 5\n  end\nend\n",
-    "javascript": "export const total = (prices) => prices.reduce((a, b) => a + b) / prices.length;\n"
+    "javascript": "export const total = (p) => p.reduce((a, b) => a + b) / p.length;\n"
     "export const tax = (price) => {\n  return price / 5;\n};\n",
 }
 
