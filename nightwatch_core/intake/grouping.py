@@ -110,9 +110,8 @@ class Tally:
         )
 
     def _counted(self, occurrence: errors.Occurrence) -> _Group | None:
-        name = fingerprint(
-            occurrence.app, occurrence.error_class, occurrence.transaction, occurrence.message
-        )
+        done = occurrence.transaction or occurrence.failed_in
+        name = fingerprint(occurrence.app, occurrence.error_class, done, occurrence.message)
         counted = self._groups.get(name)
         if counted is None and len(self._groups) < self._max_groups:
             counted = self._groups[name] = _Group(newest=occurrence)

@@ -166,13 +166,15 @@ class Occurrence(Value):
     first_seen: datetime | None = None
     last_seen: datetime | None = None
     place: str = ""  # where the record stood, "export.jsonl:17"
+    failed_in: str = ""  # the function that failed, where no transaction is known
 
 
 class ErrorGroup(Value):
     """Occurrences of one failure in one transaction, as the source reports them.
 
     `fingerprint` (fingerprint.py) names the group for ever; frames never enter it, because traces
-    come and go between nights. `users` is None where the source does not know users.
+    come and go between nights, unless no transaction is known: then the failing function stands
+    for it. `users` is None where the source does not know users.
     """
 
     fingerprint: str

@@ -51,11 +51,21 @@ def frame_signature(error_class: str, path: str, function: str) -> str:
     """
     if not path and not function:
         return ""
+    name = plain_function(function)
+    parts = {"class": error_class.strip()[:500], "path": path.strip()[:1_000], "function": name}
+    return f"f1:{_digest(parts)}"
+
+
+def plain_function(function: str) -> str:
+    """Return a function's name without what compilers and closures add to it.
+
+    >>> plain_function("block (2 levels) in Order#total"), plain_function("main.run.func1")
+    ('total', 'main.run')
+    """
     name = function.strip()[:500]
     for pattern, replacement in FUNCTION_NOISE:
         name = pattern.sub(replacement, name)
-    parts = {"class": error_class.strip()[:500], "path": path.strip()[:1_000], "function": name}
-    return f"f1:{_digest(parts)}"
+    return name
 
 
 def _digest(parts: dict[str, str]) -> str:

@@ -15,6 +15,7 @@ REMEMBERED = 2_048
 
 _URL_LIKE = re.compile(r"(?:[A-Z]{3,8} )?(?:/|[a-z][a-z0-9+.-]{1,20}://)")
 _QUERY = re.compile(r"\?[\w.%\[\]-]{1,200}=|;jsessionid=", re.IGNORECASE)
+_LAST_SLASHES = re.compile(r"(?<=[^\s/])/+$")  # but not the root's
 _STEP = re.compile(r"[^/\s]+")
 _VERSION = re.compile(r"v\d{1,3}(?:\.\d{1,3})?|[A-Za-z]+\d{1,2}")  # v2, s3, oauth2: names
 
@@ -32,7 +33,7 @@ def _transaction_template(transaction: str) -> str:
     text = text.partition("?")[0] if is_url else text
     text = text[: query.start()] if query else text
     text = _STEP.sub(_step, text)
-    return text.rstrip("/") or "/" if is_url else text
+    return _LAST_SLASHES.sub("", text) if is_url else text
 
 
 def _step(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.grammar import LANGUAGES, Language, exception
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
-from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
+from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS, MESSAGE_LINES
 
 Chain = tuple[ExceptionLink, ...]
 
@@ -330,6 +330,27 @@ def _innermost_first(language: Language, lines: Sequence[str]) -> Iterator[str]:
     yield from (*blocks, *run)
 
 
+def _ruby(language: Language, lines: Sequence[str]) -> Iterator[str]:
+    """Put a message of several lines on one, without code; Rails names gems before their files."""
+    rule, rows = language.lines, list(lines)
+    for n, row in enumerate(rows):
+        if not row or not rule["message_opens"].match(row):
+            continue
+        for end in range(n + 1, min(n + MESSAGE_LINES, len(rows))):
+            if language.frame(rows[end]):
+                break
+            if rule["message_ends"].match(rows[end]):
+                body = rows[n : end + 1]
+                body[-1] = body[-1].rstrip(":").removesuffix(")")
+                marks = {at for at, text in enumerate(body) if at and rule["marks"].match(text)}
+                code = {at - 1 for at in marks if at > 1 and not body[at - 2].strip()}
+                kept = (text.strip() for at, text in enumerate(body) if at not in marks | code)
+                rows[n : end + 1] = [" ".join(filter(None, kept)) + "):", *[""] * (end - n)]
+                break
+    gem = partial(rule["gem"].sub, r"\g<lead>gems/\g<name>-\g<version>/", count=1)
+    return _innermost_first(language, [gem(row) if " (" in row else row for row in rows])
+
+
 def _arrows_apart(language: Language, lines: Sequence[str]) -> Iterator[str]:
     """Return every inner exception of .NET a line."""
     for line in lines:
@@ -348,7 +369,7 @@ def _php(language: Language, lines: Sequence[str]) -> Iterator[str]:
 _REWRITTEN: dict[str, Callable[[Language, Sequence[str]], Iterator[str]]] = {
     "java": _without_suppressed,
     "go": _running_first,
-    "ruby": _innermost_first,
+    "ruby": _ruby,
     "php": _php,
     "csharp": _arrows_apart,
 }

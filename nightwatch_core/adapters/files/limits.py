@@ -37,6 +37,7 @@ MESSAGE_LINE = 2_000  # characters of a line in which that message stands
 
 # Logs
 HEADER_LINES = 12  # above the first frame, in which the exception may be named
+REQUEST_LINES = 24  # above the first frame, in which the request may be named
 GAP_LINES = 12  # between two parts of one stack trace
 BLOCK_LIMIT = 1_048_576  # characters of one stack trace
 LINE_READ = 4_000  # characters of a line that are looked at

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator
@@ -64,6 +64,7 @@ class Style(Value):
 
 
 class _Patterns(Value):
+    requests: tuple[Pattern, ...]
     styles: dict[str, Style]
     prefixes: dict[str, Pattern]
 
@@ -91,6 +92,7 @@ _NAMES = re.compile(
 )
 _NAMES_INSIDE = re.compile(
     r"[A-Z]\w{0,120}(?:Error|Exception|Failure|Fault|Invalid|NotFound|Timeout)\b"
+    r"|(?<![\w.])(?:Error|Exception): |\[\w{0,80}Error\]: "
 )
 
 
@@ -120,6 +122,21 @@ def framed_by(text: str) -> Style | None:
 def names_error(text: str) -> bool:
     """Tell whether a line names an exception."""
     return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text))
+
+
+def request_in(line: str, tags: str = "") -> str:
+    """Return what a line says was being done: `METHOD /path`, a controller and action, a task.
+
+    >>> request_in("ERROR in app: Exception on /carts [POST]")
+    'POST /carts'
+    """
+    for pattern in _PATTERNS.requests:
+        if match := pattern.search(line, 0, limits.LINE_READ):
+            said = match.groupdict()
+            if tags and (said.get("tag") or "") not in tags:
+                continue
+            return said.get("name") or f"{said.get('method') or ''} {said['path']}".strip()
+    return ""
 
 
 # Lines of logs in the order of their times: many exports begin with the newest.
@@ -229,6 +246,7 @@ class OpenTrace:
     at: datetime | None
     pending: list[tuple[int, str]] = field(default_factory=list)
     in_cause: bool = False  # a cause was announced, its name and message may follow
+    in_fields: bool = False  # JavaScript: what the exception holds is printed below its frames
     name_above: str = ""  # Python: the exception that the line above the frames names
     is_end: bool = False  # Python: begins with a frame, since what was above it is missing
     is_timed: bool = False  # the next line has a time of its own
@@ -255,6 +273,11 @@ class OpenTrace:
         if self.style is PYTHON:
             return self._continues_python(number, text)
         is_frame = self.style.frame.match(text) is not None
+        self.in_fields = self.in_fields and text[:1].isspace()
+        if self.in_fields and not CAUSE.match(text) and not (is_frame and self.in_cause):
+            self.in_cause = False
+            return True  # exceptions among the fields were told elsewhere, or are not thrown
+        self.in_fields |= is_frame and text.endswith(" {")
         if is_frame or self.style.part.match(text):
             self._framed = self._framed or is_frame
             self._take(text)
@@ -268,7 +291,9 @@ class OpenTrace:
             self._take(text)
             return True
         is_above = not self._framed and self.style.message_lines > len(self.pending)
-        return (is_above or self.in_cause) and self._wait(number, text)
+        # Ruby shows the code below the message, apart from it.
+        is_shown = text[:1].isspace() and self.pending and not self.pending[-1][1].strip()
+        return bool(is_above or self.in_cause or is_shown) and self._wait(number, text)
 
     def _continues_python(self, number: int, text: str) -> bool:
         """Frames are indented; the first line that is not names the exception."""
@@ -336,6 +361,7 @@ class Block:
     raw: str
     number: int
     at: datetime | None
+    request: str = ""  # that failed, where a line above says it
 
 
 class TraceCutter:
@@ -349,9 +375,11 @@ class TraceCutter:
     """
 
     def __init__(self) -> None:
-        self._above: deque[tuple[int, str]] = deque(maxlen=limits.HEADER_LINES)  # as they came
+        self._above: deque[tuple[int, str]] = deque(maxlen=limits.REQUEST_LINES)  # as they came
         self._clocks: deque[str] = deque(maxlen=_CLOCKS)
         self._open: OpenTrace | None = None
+        self._request = ""
+        self._uncaught = ("", "")  # what PHP printed last, and the words before it
         self._time: datetime | None = None
         self._prefix = SharedPrefix()
 
@@ -369,7 +397,7 @@ class TraceCutter:
                     (number, line[: limits.LINE_READ])
                 )  # nothing more is done with most lines
                 return ()
-        texts = self._texts(line)
+        texts = self._texts(line)[: 1 if self._open and self._open.in_fields else None]
         return tuple(
             block
             for text in texts
@@ -399,15 +427,26 @@ class TraceCutter:
         if self._open is None:
             self._above.append((number, line))
         else:
+            lines = (line, *(above for _, above in reversed(self._above)))
+            self._request = next(filter(None, (request_in(item, line) for item in lines)), "")
             self._above.clear()
 
     def _ended(self) -> Iterator[Block]:
         """The trace that is over; the lines that waited for more of it are read on their own."""
         trace, self._open = self._open, None
         if trace is not None:
-            yield Block("\n".join(trace.whole_lines), trace.number, trace.at)
+            raw = "\n".join(trace.whole_lines)
+            if not self._is_printed_again(raw):
+                yield Block(raw, trace.number, trace.at, self._request)
             for number, text in trace.pending:
                 yield from self._read(number, text, text)
+
+    def _is_printed_again(self, raw: str) -> bool:
+        """Tell PHP's second print of an exception: its log says it, then its output or server."""
+        words, _, said = raw.partition("Uncaught ")
+        is_again = bool(said) and self._uncaught[0] == said and self._uncaught[1] != words
+        self._uncaught = ("", "") if is_again else (said, words)
+        return is_again
 
     def _without_shared_prefix(self, text: str) -> str:
         """The line without what a frame and the line above it begin with."""
@@ -452,7 +491,7 @@ class TraceCutter:
         A line with a time begins a record, unless the frame has a time as well.
         """
         taken: list[tuple[int, str]] = []
-        for number, line in reversed(self._above):
+        for number, line in islice(reversed(self._above), limits.HEADER_LINES):
             for text in reversed(self._texts(line)):
                 taken.insert(0, (number, text))
                 if names_error(text):
@@ -529,7 +568,8 @@ class _Stream:
 
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))
-        envelope = {"time": block.at, **{k: v for k, v in first.line.around.items() if v}}
+        said = {"time": block.at, "transaction": block.request}
+        envelope = {**said, **{k: v for k, v in first.line.around.items() if v}}
         record = {"stack_trace": [block.raw], "around": envelope}
         return Read(first.place, record, block.raw.count("\n") + 1)
 

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from ipaddress import IPv6Address
 from itertools import chain, repeat
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files import json_values, limits, records
 from nightwatch_core.adapters.files.frames import ExceptionOf, stack_text, with_header
-from nightwatch_core.adapters.files.logs import LogStreams, Read, line_of
+from nightwatch_core.adapters.files.logs import LogStreams, Read, line_of, request_in
 from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
 from nightwatch_core.adapters.files.times import LATEST_YEAR, settled, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
 from nightwatch_core.privacy.scrubber import REMOVAL
+from nightwatch_core.text.fingerprints import plain_function
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
 
@@ -55,10 +56,14 @@ def occurrence_of(
         return None
     at, begin, end = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
     last = end or at
+    done = _transaction(fields) or request_in(
+        records.text_of(records.first(fields, "message", _is_text))
+    )
     return Occurrence(
         error_class=error_class,
         message=message,
-        transaction=_transaction(fields),
+        transaction=done,
+        failed_in="" if done or not stack else _failed_in(exception_of(stack)),
         stacktrace=with_header(stack, error_class, message),
         app=records.name_of(records.first(fields, "app", _is_text)),
         release=records.name_of(records.first(fields, "release", _is_text)),
@@ -71,6 +76,17 @@ def occurrence_of(
         last_seen=last or begin,
         place=place,
     )
+
+
+_CODE_COLUMN = 500  # behind it only lines are that a program wrote, with names that change
+
+
+def _failed_in(exception: ExceptionLink) -> str:
+    """Name the application's innermost function and its file; empty where a build names them."""
+    frame = next((frame for frame in exception.frames if frame.in_app), None)
+    if frame is None or (frame.column or 0) > _CODE_COLUMN or not frame.function:
+        return ""
+    return f"{PurePath(frame.path).name} {plain_function(frame.function)}"
 
 
 class _Failure(NamedTuple):

@@ -347,7 +347,8 @@ class ErrorFiles:
     def _exception_of(self, raw: str) -> ExceptionLink:
         trace = parse(raw, self._language, self._app_prefixes)
         reported = trace.links[0] if trace.links else ExceptionLink()
-        return reported.model_copy(update={"frames": trace.frames[:1]})
+        frames = (trace.top,) if trace.top else trace.frames[:1]
+        return reported.model_copy(update={"frames": frames})
 
     def _reading(
         self, lookback: timedelta | None, until: datetime | None, *, may_fail: bool = True

@@ -39,6 +39,17 @@ def test_one_group_says_all():
     assert only.message == "no order 3"
 
 
+def test_the_failing_function_tells_groups_apart_where_no_transaction_is_known():
+    places = [("", "Cart.php sum"), ("", "Order.php pay"), ("GET /", "Cart.php sum"), ("GET /", "")]
+    counted = [seen(transaction=done, failed_in=place) for done, place in places]
+    groups = group(counted, "file", WINDOW)
+    assert [(one.transaction, one.occurrences) for one in groups] == [
+        ("GET /", 2),
+        ("", 1),
+        ("", 1),
+    ]
+
+
 def test_the_commit_is_that_of_the_newest_release():
     first = [
         seen(1, release="1.0", commit="a" * 9),
