@@ -90,6 +90,7 @@ _NAMES = re.compile(
     r"(?:\S.{0,120}?(?:Uncaught|Unhandled|exception)[\w. \"':]{0,60} )?"
     r"(?:[A-Za-z_]\w{0,100}(?:\.|::|\\)){0,12}[A-Z]\w{0,120}(?:: | \(|$)"
 )
+_QUALIFIED = re.compile(r"(?:[a-z_]\w{0,60}\.){1,10}[A-Z]\w{0,120}(?:Error|Exception): ")
 _NAMES_INSIDE = re.compile(
     r"[A-Z]\w{0,120}(?:Error|Exception|Failure|Fault|Invalid|NotFound|Timeout)\b"
     r"|(?<![\w.])(?:Error|Exception): |\[\w{0,80}Error\]: "
@@ -491,11 +492,12 @@ class TraceCutter:
         A line with a time begins a record, unless the frame has a time as well.
         """
         taken: list[tuple[int, str]] = []
-        for number, line in islice(reversed(self._above), limits.HEADER_LINES):
+        rows = list(islice(reversed(self._above), limits.HEADER_LINES))
+        for (number, line), (place, above) in zip(rows, [*rows[1:], (0, "")], strict=True):
             for text in reversed(self._texts(line)):
                 taken.insert(0, (number, text))
-                if names_error(text):
-                    return taken
+                if names_error(text):  # or goes on with a message that Java names an exception for
+                    return [(place, above), *taken] if _QUALIFIED.match(above) else taken
             if _begins_record(line) and not is_timed:
                 return taken
         return taken[-1:] if is_timed else taken
