@@ -10,7 +10,6 @@ from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.loop import CallHistory, Talk, converse
 from nightwatch_core.analysis.model_wrappers import kept, plain_json
 from nightwatch_core.analysis.previews import preview_text, window
-from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.code import injected_instructions as injected
@@ -290,20 +289,14 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
     try:
         if briefing.model.capabilities().local:
             return second_look.skipped(first, why, second_look.SAME_AGAIN)
-        if before := _first_talk(briefing):
-            ask = UserTurn(
-                text=_asked_again(briefing, first, why), effort=_effort(briefing.plan, 1)
-            )
-            goes_on = opening(briefing).model_copy(update={"turns": (*before.turns, ask)})
-            second = _look(briefing, _allowance(briefing), goes_on, before=before)
-            return second_look.better(first, second, why)
-        research = briefing.research
-        again = shown_again(first, briefing.code.read_file, research.previews)
-        previews = (*research.previews, *again)
-        research = research.model_copy(update={"previews": previews})
-        briefing = replace(briefing, research=research, records=None)
-        conversation = opening(briefing, second_look.seed(first))
-        second = _look(briefing, _allowance(briefing), conversation)
+        before = _first_talk(briefing)
+        conversation = opening(briefing, "" if before else second_look.seed(first))
+        if before:
+            effort, text = _effort(briefing.plan, 1), _asked_again(briefing, first, why)
+            turns = (*before.turns, UserTurn(text=text, effort=effort))
+            conversation = conversation.model_copy(update={"turns": turns})
+        briefing = replace(briefing, records=None)  # the first look is what is kept
+        second = _look(briefing, _allowance(briefing), conversation, before=before)
         return second_look.better(first, second, why)
     except NightWatchError as trouble:
         return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
@@ -396,7 +389,7 @@ def _look(
     answer, parts = without_orders(answer, every_order)
     read = _files_seen(briefing, calls)
     found = verdict(case, answer, research, code, read, every_order)
-    if briefing.records and not before and not budget.able.local and second_look.weakness(found):
+    if briefing.records and not budget.able.local and second_look.weakness(found):
         talk = Talk(turns=turns, calls=calls, prompt=budget.prompt, model=budget.able.model)
         briefing.records.put(briefing.talk, plain_json(talk))
     return found.model_copy(
@@ -404,7 +397,6 @@ def _look(
             "ending": conclusion.ending,
             "iterations": state.iterations,
             "usage": budget.used,
-            "lines_read": line_ranges(calls.shown, set(code.paths())),
             "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
             "model": budget.able.model,
             "quarantined": (
@@ -418,5 +410,4 @@ def _look(
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
     """Files of which the first message or a tool showed lines, in that order, each once."""
     previews = (preview.path for preview in briefing.research.previews)
-    ranges = line_ranges(calls.shown, set(briefing.code.paths()))
-    return tuple(dict.fromkeys((*previews, *calls.read, *(item.path for item in ranges))))
+    return tuple(dict.fromkeys((*previews, *calls.read)))

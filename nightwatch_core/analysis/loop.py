@@ -326,20 +326,19 @@ def begin(
     if not capabilities.local and allowance.cost is not None and None in prices:
         raise StopTheNight(_UNPRICED.format(model=capabilities.model[:80]))
     fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
+    calls = CallHistory(known=lines_of_opening(opening))
+    prompt = Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"}))))
+    if before:
+        calls, said = before.calls.model_copy(update={"idle": 0}), str(opening.turns[-1])
+        new = before.prompt.new + estimated_tokens(said)
+        prompt = before.prompt.model_copy(update={"new": new})
     budget = CallBudget(
         allowance=allowance,
         able=capabilities,
         max_tokens=opening.max_tokens,
         fixed=fixed,
-        prompt=Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"})))),
+        prompt=prompt,
     )
-    if before:
-        calls = before.calls.model_copy(update={"idle": 0})
-        new = estimated_tokens(str(opening.turns[-1]))
-        prompt = before.prompt.model_copy(update={"new": before.prompt.new + new})
-        budget = budget.model_copy(update={"prompt": prompt})
-        return LoopState(conversation=opening, budget=budget, calls=calls)
-    calls = CallHistory(known=lines_of_opening(opening))
     return LoopState(conversation=opening, budget=budget, calls=calls)
 
 

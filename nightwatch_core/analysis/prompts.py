@@ -299,7 +299,6 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
     "frames": _source("frame"),
     "flow": _source("flow"),
     "guess": _source("guess"),
-    "again": _source("again"),
     "files": lambda at: [files_text(at.research, at.trace)],
     "changes": lambda at: [authors_text(at.research.changes, at.case, at.trace)],
     "deployed": lambda at: [deployment_text(at.research.changes.deployment)],

@@ -1,13 +1,13 @@
 """Research for the first message: files, source, suspects, releases, learnings."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
 from itertools import islice
 from typing import TypeVar
 
-from nightwatch_core.analysis.previews import Read, cut_out, source_previews
+from nightwatch_core.analysis.previews import Read, source_previews
 from nightwatch_core.analysis.prompts import PRIORS
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
@@ -29,14 +29,12 @@ from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.researcher import learnings_for_case
 from nightwatch_core.models import code as vcs
 from nightwatch_core.models import research as context
-from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.placing import PathIndex
 
 TESTS = 4  # files
@@ -47,7 +45,6 @@ RECENT, RECENT_READ = 8, 20  # commits before the onset whose changes are read; 
 RENAMES, SHORTEST_RENAMED = 3, 3  # items; characters
 DEPENDENCIES, CANDIDATES = 12, 8  # items
 CHANGED_PATHS = 20  # files of a deployment that are named
-READ_AGAIN, RANGES, GAP = 16_000, 80, 2  # characters, ranges; lines between two that are joined
 
 # The history of one case's files, read up to the commit the case is read at.
 #
@@ -322,50 +319,3 @@ def with_learnings(
     """Add the notes and patterns that were found for the case."""
     learnings = {"learnings": unknown.learnings, "patterns": unknown.patterns}
     return research.model_copy(update=learnings)
-
-
-# What a conversation was shown of the code, as places that can be shown again.
-
-_PLACE = re.compile(r"(?P<path>[^\n]{1,1000}):(?P<line>\d{1,8})")
-
-
-def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[vcs.LineRange, ...]:
-    """Join `path:line` into ranges, by path and line; skip what is not a place in `paths`.
-
-    >>> line_ranges(["b.py:9", "a.py:2", "a.py:1", "a.py:7", "at 10:30"], {"a.py"})[0]
-    LineRange(path='a.py', start=1, end=2)
-    """
-    ranges: list[vcs.LineRange] = []
-    places = filter(None, map(_PLACE.fullmatch, shown))
-    lines = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
-    for path, line in sorted(lines):
-        last = ranges[-1] if ranges else None
-        if last and last.path == path and line <= last.end + 1 + GAP:
-            ranges[-1] = last.model_copy(update={"end": max(line, last.end)})
-        else:
-            ranges.append(vcs.LineRange(path=path, start=line, end=line))
-    return tuple(ranges[:RANGES])
-
-
-def shown_again(
-    first: Analysis, read: Callable[[str], str | None], shown: tuple[context.Preview, ...]
-) -> tuple[context.Preview, ...]:
-    """Cut out again what a first analysis read, except what is `shown`.
-
-    Together they have at most `READ_AGAIN` characters; what does not fit is left out whole.
-    """
-    previews: list[context.Preview] = []
-    left = READ_AGAIN
-    for item in first.lines_read:
-        lines = text_lines(read(item.path) or "")
-        is_shown = any(
-            preview.path == item.path and preview.start <= item.start <= item.end <= preview.end
-            for preview in shown
-        )
-        if is_shown or item.start > len(lines):
-            continue
-        preview = cut_out(item.path, lines, item.start, min(item.end, len(lines)), "again", "")
-        if len(preview.text) <= left:
-            previews.append(preview)
-            left -= len(preview.text)
-    return tuple(previews)

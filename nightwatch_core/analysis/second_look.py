@@ -7,7 +7,6 @@ second analysis fails, the first.
 """
 
 from nightwatch_core.analysis.loop import DETAIL
-from nightwatch_core.analysis.research import RANGES
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.answer import Allowance, Usage
@@ -101,7 +100,6 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "usage": first.usage + second.usage,
             "iterations": first.iterations + second.iterations,
             "read": tuple(dict.fromkeys((*first.read, *second.read))),
-            "lines_read": tuple(dict.fromkeys((*first.lines_read, *second.lines_read)))[:RANGES],
         }
     )
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from nightwatch_core.models import answer
-from nightwatch_core.models.code import ChangedFile, LineRange, Overlap, Suspect
+from nightwatch_core.models.code import ChangedFile, Overlap, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
@@ -112,7 +112,6 @@ class Analysis(Value):
     second_look: SecondLook | None = None  # None: none was needed
     iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
-    lines_read: tuple[LineRange, ...] = ()  # thereof what it was shown, for a second look
     prior_fingerprints: tuple[str, ...] = ()  # of the lessons that the analyst was given
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row

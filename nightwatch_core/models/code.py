@@ -28,14 +28,6 @@ class SearchHit(Value):
     text: str
 
 
-class LineRange(Value):
-    """Lines of a file, both included."""
-
-    path: str
-    start: int
-    end: int
-
-
 class FolderEntry(Value):
     """One name in a folder."""
 

@@ -17,9 +17,8 @@ class LikelyFile(Value):
     because: tuple[str, ...] = ()
 
 
-# Why lines are shown: where it fails, a caller, what made the failing value, a likely file's
-# head, what an earlier look read.
-PreviewKind = Literal["failing", "frame", "flow", "guess", "again"]
+# Why lines are shown: where it fails, a caller, what made the failing value, a likely file's head.
+PreviewKind = Literal["failing", "frame", "flow", "guess"]
 
 
 class Preview(Value):

@@ -27,7 +27,7 @@ TABLES = tables_of(__file__)
 NOTHING = ResearchContext()
 
 
-KINDS = ("failing", "frame", "flow", "guess", "again")
+KINDS = ("failing", "frame", "flow", "guess")
 
 
 def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40, **more):
@@ -130,7 +130,7 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    every = [name for name in ALL if name != "Read by an earlier look"]
+    every = [*ALL]
     assert headings(message) == every
     more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
