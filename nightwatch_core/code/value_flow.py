@@ -144,7 +144,7 @@ def _asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
         return
     for child in node.children:
         yield from _asked_in(child, depth + 1)
-    own = _asked_by(node)
+    own = asked_by(node)
     if own:
         yield own
 
@@ -164,7 +164,8 @@ def unwrapped(node: Node) -> Node:
     return node
 
 
-def _asked_by(node: Node) -> Asked | None:
+def asked_by(node: Node) -> Asked | None:
+    """Return what a node asks of a value; None where it asks nothing, or safely."""
     if node.child_by_field_name("optional_chain") or any(
         child.type in ("&.", "?.", "?->") for child in node.children
     ):
@@ -273,7 +274,7 @@ def own_guard(node: Node) -> int:
 # A name that may have got its value in several statements, or in none that is surely run before, is
 # not told. Names are looked up in the innermost function, then in those around it.
 
-_LOOPS = re.compile(r"(?:for|while|until|do|enhanced_for|foreach)(?:_statement)?$|for_in_")
+LOOPS = re.compile(r"(?:for|while|until|do|enhanced_for|foreach)(?:_statement)?$|for_in_")
 # Parts of a statement that may not be run, or not to their end, where the statement is run.
 _MAYBE = re.compile(
     r"(?:if|unless|conditional|ternary|switch|match|case|try|begin|rescue|while|until|for|foreach"
@@ -284,7 +285,7 @@ _MAYBE = re.compile(
     r"|local_function|communication_case)"
 )
 _CLOSURES = re.compile(r"lambda|block$|do_block|comprehension|generator_expression")
-_CONDITIONS = re.compile(
+CONDITIONS = re.compile(
     r"(?:if|unless|elif|while|until|ternary|conditional|switch|match|case|boolean_op|binary"
     r"|logical|comparison|assert|try|rescue)"
 )
@@ -315,7 +316,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
 
 
 def _is_after(sets: Node, at: Node) -> bool:
-    if any(_LOOPS.match(ancestor.type) for ancestor in ancestors(at)):
+    if any(LOOPS.match(ancestor.type) for ancestor in ancestors(at)):
         return False
     value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
     is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
@@ -329,7 +330,7 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
     conditions = (
         node
         for node in syntax.nodes_in(function or [at, *ancestors(at)][-1])
-        if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
+        if CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
     )
     return any(
         syntax.text_of(item) == name and item.end_byte <= at.start_byte
@@ -351,7 +352,7 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
     loops = [
         (item.start_byte, item.end_byte)
         for item in enclosing
-        if _LOOPS.match(item.type) and item.start_byte > last.start_byte
+        if LOOPS.match(item.type) and item.start_byte > last.start_byte
     ]
     for item in sets:
         is_between = last.start_byte < item.start_byte < at.start_byte
@@ -377,7 +378,7 @@ def _body(node: Node) -> Node | None:
     for above in ancestors(node):
         if above.type in syntax.BODIES:
             return above
-        if _MAYBE.match(above.type) or _LOOPS.match(above.type):
+        if _MAYBE.match(above.type) or LOOPS.match(above.type):
             return None
     return None
 

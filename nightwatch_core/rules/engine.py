@@ -21,7 +21,8 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.rules import findings
 from nightwatch_core.rules.calls import wrong_arguments
 from nightwatch_core.rules.names import undefined_name, unknown_member
-from nightwatch_core.rules.none import missing_key, none_receiver
+from nightwatch_core.rules.none import caller_of, none_receiver
+from nightwatch_core.rules.outside import missing_key, outside_input
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
 
@@ -74,6 +75,12 @@ def answer(context: findings.Context) -> Answer:
     symptom = symptom_in(context)
     failing = findings.failing_line(context)
     finding = _finding(symptom, failing, context)
+    is_raised = _RAISES.search(masked(failing.text, failing.language))
+    if failing.seen and not finding.edits and not is_raised:
+        outside = outside_input(symptom, failing, context)
+        is_none = symptom.kind == "none receiver"
+        rest = {"steps": (), "because": () if is_none else finding.because}
+        finding = outside + finding.model_copy(update=rest) if outside.explained else finding
     if not (failing.seen and finding.explained):
         return _unexplained(symptom, failing, finding, context)
     own = (failing.evidence("the failing line"),) if failing.text.strip() else ()
@@ -173,7 +180,10 @@ def _unexplained(
             path=failing.path,
             line=failing.line,
             value=finding.value or _value(symptom),
-            look_at=_few((*_chained(context), *finding.steps), findings.STEPS),
+            look_at=_few(
+                (*_chained(context), *finding.steps, *_called_from(failing, context)),
+                findings.STEPS,
+            ),
         ),
     )
 
@@ -216,7 +226,7 @@ _GUARD = re.compile(
 def _raised_on_purpose(
     failing: findings.FailingLine, context: findings.Context
 ) -> findings.Finding:
-    """Explain a line that raises the error itself: its condition, and the caller that led there."""
+    """Tell the condition under which a line raises the error itself."""
     if not _RAISES.search(masked(failing.text, failing.language)):
         return findings.Finding()
     named = _RAISED_CLASS.search(failing.text)
@@ -231,16 +241,16 @@ def _raised_on_purpose(
             guard = line if _GUARD.match(row) else 0
             break
     below = f", after `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
-    steps = [f"{failing.place} raises it on purpose{below}: find the caller that passes the value."]
-    frames = context.app_frames
-    caller = findings.line_of_frame(frames[1], context) if len(frames) > 1 else None
-    if caller and caller.seen:
-        steps.append(f"Called from {caller.place} (`{caller.text.strip()[:120]}`).")
     return findings.Finding(
-        steps=tuple(steps),
-        tags=("raised-on-purpose",),
-        unknown=f"which caller passes the value that {failing.place} rejects",
+        steps=(f"{failing.place} raises it{below}.",), tags=("raised-on-purpose",)
     )
+
+
+def _called_from(failing: findings.FailingLine, context: findings.Context) -> tuple[str, ...]:
+    caller = caller_of(failing, context) if failing.seen else None
+    if caller is None or not caller.seen:
+        return ()
+    return (f"Called from {caller.place} (`{caller.text.strip()[:120]}`).",)
 
 
 def _chained(context: findings.Context) -> tuple[str, ...]:
@@ -298,7 +308,6 @@ class Category(Value):
 
 
 CATEGORIES = data_table(__package__, "categories.toml", dict[str, Category])
-_CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
 def general(
@@ -306,16 +315,16 @@ def general(
 ) -> findings.Finding:
     """Say what the class and the message give away, and what to look at: that is no cause."""
     category = CATEGORIES.get(symptom.kind, CATEGORIES["unknown"])
-    call = _CALL.search(masked(failing.text, failing.language))
-    service = f"the service called by `{call[1]}`" if call else "a service"
+    host, named = host_in(symptom), (symptom.module or symptom.name, symptom.owner)
     words = {
         "place": failing.place or "the code",
-        "service": host_in(symptom) or service,
-        "name": f"`{symptom.module or symptom.owner or symptom.name}`",
+        "service": host or "what it waits for",
+        "name": " of ".join(f"`{name}`" for name in named if name) or "it",
         "relation": f"`{symptom.relation}`" if symptom.relation else "",
     }
+    is_known = host or "{service}" not in category.value
     return findings.Finding(
-        value=category.value.format(**words),
+        value=category.value.format(**words) if is_known else "",
         tags=category.tags,
         steps=tuple(step.format(**words) for step in category.steps),
     )

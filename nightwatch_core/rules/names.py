@@ -1,8 +1,9 @@
 """Explain names that code no longer finds: renamed or misspelt members, names never imported."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from nightwatch_core.code import value_flow
 from nightwatch_core.code.definitions import (
     definitions_in,
     enclosing_functions,
@@ -41,50 +42,64 @@ from nightwatch_core.rules.findings import (
     similar_in_file,
     tree_of,
 )
+from nightwatch_core.rules.none import given_at
 
-_BUILT_IN = frozenset(
+_BUILT_IN = frozenset(  # types of values, whose members no repository shows
     (
         *("String", "Array", "Hash", "Integer", "Float", "Object", "Symbol", "Range", "Set"),
-        *("Time", "Date", "Module", "Class", "Kernel", "str", "list", "dict", "int", "object"),
+        *("Time", "Date", "Proc", "TrueClass", "FalseClass", "string", "array", "null", "object"),
+        *("str", "int", "float", "bool", "complex", "bytes", "list", "dict", "set", "tuple"),
+        *("frozenset", "function", "method", "generator", "coroutine"),
     )
 )
+_NAMESPACES = frozenset(("Module", "Class", "Kernel"))
 _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 
 
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a member that its receiver lacks, where it was renamed."""
-    name, receiver = symptom.name, symptom.owner or symptom.module or symptom.receiver
-    alone = "is not a function" if "is not a " in symptom.text else "is not defined"
-    lacks = _undefined(name, f"`{receiver}` has no `{name}`" if receiver else "", alone)
+    name, type_of = symptom.name, symptom.owner or symptom.module
+    if not type_of or type_of in _BUILT_IN:
+        return _of_value(symptom, failing, context)
+    lacks = _undefined(name, f"`{type_of}` has no `{name}`")
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, context, failing.language)
-    if defined.hits:
-        members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
-        places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
-        steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
-        return Finding(steps=steps if members else (), tags=("wrong-type",)) + lacks
-    if owner is None or not defined.complete or (owner.text and symptom.owner in _BUILT_IN):
+    if defined.hits:  # of other types: a name alone tells nothing
+        meant = defined.hits if type_of in _NAMESPACES else ()
+        return Finding(steps=_defined_in(name, meant), tags=("wrong-type",)) + lacks
+    if owner is None or not defined.complete or (owner.text and type_of in _NAMESPACES):
         return lacks  # the repository does not show all of its members
     alike = _members_of(owner, similar_in_file(name, owner.path, context.code), symptom, context)
-    return or_else(_renamed(name, alike, failing, context), lacks)
+    step = f"No definition of `{name}` was found at this commit: search the history for it."
+    return or_else(_renamed(name, alike, failing, context), Finding(steps=(step,)) + lacks)
 
 
-def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
-    own, text = re.escape(name), hit.text[:LINE]
-    if language_of(hit.path) != failing.language:
-        return False
-    if failing.language.name == "javascript":
-        return bool(re.search(rf"(?:prototype|this)\.{own}\s*=(?!=)", text))
-    if failing.language.name == "python":
-        return bool(re.match(rf"\s+(?:async\s+)?def\s+{own}\b|\s+self\.{own}\s*[:=]", text))
-    return True
+def _of_value(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Name the value that has no such member, and where it was given: its name tells nothing."""
+    name, receiver, root = symptom.name, symptom.receiver, tree_of(failing, context)
+    asked = value_flow.asked_at(root, failing.line - 1) if root else ()
+    nodes = {value_flow.written(item.value): item.value for item in asked if item.member == name}
+    text = next(iter(nodes)) if len(nodes) == 1 else receiver
+    given = given_at(nodes[text], failing, context) if text in nodes else ""
+    alone = "is not a function" if "is not a " in symptom.text else "is not defined"
+    what = f"`{text}` has no `{name}`" if text else f"`{name}` {alone}"
+    if symptom.owner:
+        what = (
+            f"`{text}` is of type `{symptom.owner}`"
+            if text
+            else f"`{symptom.owner}` has no `{name}`"
+        )
+    return Finding(subject=what, value=what + given, unknown=f"why {what}", tags=("wrong-type",))
 
 
-def _undefined(name: str, subject: str = "", alone: str = "is not defined") -> Finding:
-    unknown = f"why {subject or f'`{name}` {alone}'}"
-    subject = subject or f"`{name}` {alone}"
-    step = f"Search the history for when `{name}` was last defined."
-    return Finding(subject=subject, value=subject, unknown=unknown, steps=(step,))
+def _defined_in(name: str, hits: Sequence[SearchHit]) -> tuple[str, ...]:
+    places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits[:3])
+    return (f"`{name}` is defined in {places}.",) if hits else ()
+
+
+def _undefined(name: str, subject: str = "") -> Finding:
+    subject = subject or f"`{name}` is not defined"
+    return Finding(subject=subject, value=subject, unknown=f"why {subject}")
 
 
 def _members_of(
@@ -234,11 +249,11 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
     """Explain a bare name that nothing visible binds; list its definitions in other files."""
     name = symptom.name
     defined = definitions(name, failing.language, context.code)
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in defined.hits[:3])
-    step = f"`{name}` is defined in {places}: check whether one of them is meant."
-    other_definitions = Finding(steps=(step,)) if defined.hits else Finding()
+    others = [h for h in defined.hits if name[:1].isupper() or not h.text[:1].isspace()]
     rest = _undefined(name).model_copy(update={"unknown": f"what `{name}` stands for"})
-    return or_else(_unbound(name, failing, context), other_definitions + rest)
+    is_bare = f"::{name}" not in failing.text
+    elsewhere = Finding(steps=_defined_in(name, others if is_bare else ()))
+    return or_else(_unbound(name, failing, context), elsewhere + rest)
 
 
 def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
@@ -272,29 +287,15 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
 def _importers(
     name: str, failing: FailingLine, context: Context
 ) -> tuple[str, tuple[Evidence, ...]]:
+    own = rf"(?<![\w$.]){re.escape(name)}(?![\w$])(?!\s+as\b)"
+    binds = re.compile(
+        rf"\s*(?:from\s+\S+\s+)?import\b[^'\"#]*{own}"
+        rf"|\s*(?:const|let|var)\b[^=]*{own}[^=]*=\s*require\("
+    )
     for hit in context.code.search(name).hits:
         is_other = hit.path != failing.path and not TEST.search(hit.path)
-        if is_other and language_of(hit.path) == failing.language and _binds(name, hit.text):
+        is_same = language_of(hit.path) == failing.language
+        if is_other and is_same and binds.match(hit.text[:LINE]):
             text = f"; {hit.path}:{hit.line} has `{hit.text.strip()[:120]}`"
             return text, (quoted(hit.path, hit.line, hit.text, "how another file imports it"),)
     return "", ()
-
-
-def _binds(name: str, text: str) -> bool:
-    """Return whether a line imports the name itself, not only something out of it.
-
-    >>> _binds("a", "from b import c, a"), _binds("a", "from a import b"), _binds("a", "x = f(a)")
-    (True, False, False)
-    >>> _binds("a", "const { a } = require('./b');"), _binds("a", "require('./b')(a);")
-    (True, False)
-    """
-    own = rf"(?<![\w$.]){re.escape(name)}(?![\w$])"
-    python = re.match(r"\s*(?:from\s+\S+\s+)?import\s+([^'\"#]{1,300})(?:#.*)?$", text[:LINE])
-    if python:
-        return any(re.search(own, part.split(" as ")[-1]) for part in python[1].split(","))
-    head = re.match(
-        r"\s*(?:import\s+(?P<esm>.{1,300}?)\s+from\b|(?:const|let|var)\s+(?P<names>.{1,300}?)\s*="
-        r"\s*require\()",
-        text[:LINE],
-    )
-    return bool(head and re.search(own, head["esm"] or head["names"]))

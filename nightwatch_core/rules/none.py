@@ -53,17 +53,17 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     root = tree_of(failing, context)
     if outside or root is None or failing.language.name == "go":  # Go's message names nothing
         what = f"{outside}, which {place} led to" if outside else place
-        return _unknown(f"what is {none} in {what}", place)
+        return _unknown(f"what is {none} in {what}")
     candidates = _candidates(symptom, value_flow.asked_at(root, failing.line - 1), failing)
     possible = [item for item in candidates if not _is_something(item, root)]
     if len(candidates) > NONE_CANDIDATES or not possible or not all(i.text for i in possible):
-        return _unknown(f"what is {none} in {place}", place)
+        return _unknown(f"what is {none} in {place}")
     if guarded := _guarded(possible, failing, context):
         return guarded
     is_named = symptom.name or symptom.receiver or failing.language.name == "python"
     if len(possible) > 1 or not is_named:  # else what the line does besides may be meant, too
         names = ", ".join(f"`{item.text}`" for item in possible[:4])
-        return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
+        return _unknown(f"what is {none} in {place}", f"what is used there: {names}")
     text, node = possible[0]
     finding = Finding(
         because=(f"`{text}` is {none} in {place}.",),
@@ -72,14 +72,22 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
         unknown=f"why `{text}` is {none} in {place}",
     )
     source = _cause_of(node, root, failing, context) if node is not None else Finding()
-    finding += source + Finding(value=f"`{text}` is {none}")  # its own way says more
-    step = f"Find out when `{text}` may be {none} before {place} uses it."
-    return finding if finding.steps else finding + Finding(steps=(step,))
+    given = given_at(node, failing, context) if node is not None else ""
+    return finding + source + Finding(value=f"`{text}` is {none}{given}")
 
 
-def _unknown(what: str, place: str, value: str = "") -> Finding:
-    step = f"Log the values that {place} uses."
-    return Finding(tags=("none-receiver",), unknown=what, value=value, steps=(step,))
+def given_at(node: Node, failing: FailingLine, context: Context) -> str:
+    """Tell which statement gave a name its value; empty where that is not certain."""
+    root, name = tree_of(failing, context), syntax.text_of(node)
+    origin = value_flow.origin_of_name(root, name, node) if root and _is_name(node) else None
+    if origin is None or origin.value is None:
+        return ""
+    value, line = value_flow.written(origin.value)[:80], origin.node.start_point[0] + 1
+    return f"; {failing.path}:{line} takes it from `{value}`" if value else ""
+
+
+def _unknown(what: str, value: str = "") -> Finding:
+    return Finding(tags=("none-receiver",), unknown=what, value=value)
 
 
 # Which values of the failing statement may be the None that the message speaks of.
@@ -184,7 +192,7 @@ def _from_value(
         because = f"{place} sets it to {none}, and nothing in {failing.path} sets it after that."
         return Finding(because=(because,), evidence=(own,), explained=True)
     if not _CALLS.search(value.type):
-        return Finding(value=f"`{name}` is {none}; it is assigned in {place}")
+        return Finding()
     if line == failing.line or not text:
         return Finding()
     here = Finding(evidence=(own,))
@@ -212,19 +220,12 @@ _LENIENT = frozenset(  # JavaScript's functions, of which arguments may be left 
 
 
 def _from_caller(name: str, function: Node, failing: FailingLine, context: Context) -> Finding:
-    caller, called = _caller(failing, context), _name_of(function)
-    root = tree_of(caller, context) if caller else None
-    if caller is None or root is None or not called or not _may_lack(name, function):
+    caller, none = caller_of(failing, context), failing.language.none
+    given = _given(function, caller, context) if _may_lack(name, function) else None
+    if caller is None or given is None or len(given) > _position(name, function):
         return Finding()
-    statement = syntax.statement_at(root, caller.line - 1)
-    nodes = syntax.nodes_in(statement) if statement else ()
-    calls = [found for node in nodes if (found := _arguments_for(called, node))]
-    given = [item for item in calls[0].named_children if item.type != "comment"] if calls else []
-    position = [own for own in parameter_names(function) if own not in ("self", "cls")].index(name)
-    is_given = len(given) > position or any(_NAMED_OR_MORE.search(item.type) for item in given)
-    if len(calls) != 1 or is_given:
+    if any(_NAMED_OR_MORE.search(item.type) for item in given):
         return Finding()
-    none = failing.language.none
     return Finding(
         because=(f"{caller.place} omits `{name}`, so it is {none}.",),
         evidence=(caller.evidence(f"omits `{name}`"),),
@@ -232,7 +233,36 @@ def _from_caller(name: str, function: Node, failing: FailingLine, context: Conte
     )
 
 
-def _caller(failing: FailingLine, context: Context) -> FailingLine | None:
+def argument_of(
+    name: str, function: Node, caller: FailingLine | None, context: Context
+) -> Node | None:
+    """Return what the caller's line passes as a parameter, in its only call of the function."""
+    given, at = _given(function, caller, context) or [], _position(name, function)
+    for item in given:
+        key = item.child_by_field_name("name") or item.child_by_field_name("key")
+        if key and syntax.text_of(key) == name:
+            return item.child_by_field_name("value")
+    is_sure = not any(_NAMED_OR_MORE.search(item.type) for item in given[: at + 1])
+    return given[at] if is_sure and at < len(given) else None
+
+
+def _position(name: str, function: Node) -> int:
+    own = (own for own in parameter_names(function) if own not in ("self", "cls"))
+    return (*own, name).index(name)
+
+
+def _given(function: Node, caller: FailingLine | None, context: Context) -> list[Node] | None:
+    """Return the arguments of the only call of a function in a line; None for no such call."""
+    called = _name_of(function)
+    root = tree_of(caller, context) if caller and called else None
+    statement = syntax.statement_at(root, caller.line - 1) if root and caller else None
+    nodes = syntax.nodes_in(statement) if statement else ()
+    calls = [found for node in nodes if (found := _arguments_for(called, node))]
+    return [i for i in calls[0].named_children if i.type != "comment"] if len(calls) == 1 else None
+
+
+def caller_of(failing: FailingLine, context: Context) -> FailingLine | None:
+    """Read the line that called the function of a frame."""
     trace = context.case.trace
     frames = trace.root.frames if trace else ()
     for inner, outer in zip(frames, frames[1:], strict=False):
@@ -364,35 +394,3 @@ def _from_function(
         learnings=(Learning(fact=fact, path=callee.path, line=first),),
         steps=(f"Decide whether `{name}` may return {none}; if so, check for it in {called}.",),
     )
-
-
-# A key that is missing: which one, and of what.
-
-
-def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Name the key and the mapping that lacks it."""
-    key = symptom.key
-    if raised_in_dependency(context) or not (key or "KeyError" in symptom.text[:60]):
-        return Finding(tags=("missing-key",))
-    mapping = _mapping(key, failing.text[:1_000]) if failing.seen else ""
-    named = f"key `{key}`" if key else "the key asked for"
-    what = f"`{mapping}` has no {named}" if mapping else f"{named} is missing"
-    builder = f"`{mapping}`" if mapping else "the mapping"
-    return Finding(
-        tags=("missing-key",),
-        value=what,
-        unknown=f"why {what}" + (f" in {failing.place}" if failing.place else ""),
-        steps=(f"Make {failing.place} and what builds {builder} agree on {named}.",),
-    )
-
-
-def _mapping(key: str, text: str) -> str:
-    """Return the expression whose key is read: by the literal key, else by the only subscript."""
-    literal = rf"(?:\[\s*|\.fetch\(\s*|\.pop\(\s*)[:\"']?{re.escape(key)}[\"']?\s*[\]),]"
-    matches = list(re.finditer(literal, text)) if key else []
-    subscripts = list(re.finditer(r"(?<=[\w\])])\[(?P<key>[^\]]*)|\.fetch\(|\.pop\(", text))
-    is_variable = len(subscripts) == 1 and re.fullmatch(r"(?!\d+$)\w+", subscripts[0]["key"] or "")
-    if len(matches) != 1 and (matches or not is_variable):
-        return ""
-    expression = syntax.receiver_before(text, (matches or subscripts)[0].start())
-    return re.sub(r"^\((?:int|string|float|bool|array|object)\)\s*", "", expression)  # a cast

@@ -16,8 +16,10 @@ _UNKNOWN = re.compile(
 )
 _BARE = re.compile(r"\S+(?: in \S+)?$")  # class and place
 _ADVICE = re.compile(
-    r"(?:Find|Check|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run|Search)\b"
+    r"(?:Find|Check|Change|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run|Search)\b"
 )
+
+_CALLED = re.compile(r"Called from \S+:\d+ ")  # the trace's word
 
 
 class Statement(NamedTuple):
@@ -65,7 +67,7 @@ def settled(statement: Statement, bug: Bug) -> Verdict | None:
     top = bug.own[0]
     if statement.where == "evidence" and text == f"{top.path}:{top.line} the failing line":
         return "none"
-    if statement.where in ("step", "look at") and _ADVICE.match(text):
+    if statement.where in ("step", "look at") and (_ADVICE.match(text) or _CALLED.match(text)):
         return "none"
     if statement.where == "cause" and _WRITTEN.match(text):
         return "none"

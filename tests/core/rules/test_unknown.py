@@ -27,12 +27,29 @@ def test_a_second_definition_or_setter_makes_it_not_known(more):
     assert answer.confidence == "low"
 
 
-def test_a_name_that_another_type_has_is_handed_on():
+def test_a_name_that_another_type_has_tells_nothing():
     other = {"shop/project.py": "class Project:\n    name = 1\n"}
     other["shop/team.py"] = "class Team:\n    def board(self):\n        return 1\n"
     answer = member(other)
     assert answer.root_cause == "Cause unknown: why `Project` has no `board`."
-    assert "shop/team.py:2" in answer.handover.look_at[0]
+    assert "shop/team.py" not in answer.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "shown"),
+    [
+        ("NoMethodError: undefined method `windows?' for Puma:Module", "Puma.windows?", True),
+        ("NoMethodError: undefined method `windows?' for an instance of Puma", "x.windows?", False),
+        ("NameError: uninitialized constant Puma::VERSION", "x = VERSION", True),
+        ("NameError: uninitialized constant Gem::VERSION", "x = Gem::VERSION", False),
+    ],
+)
+def test_a_definition_is_shown_where_the_name_alone_decides(error, line, shown):
+    files = {"b.rb": "module Puma\n  VERSION = 1\n  def windows?\n    1\n  end\nend\n"}
+    files["a.rb"] = f"{line} «f»\n"
+    error_class, _, message = error.partition(": ")
+    answer = answered(error_class, message, files, ("a.rb", "f", "f"), language="ruby")
+    assert ("b.rb:" in " ".join(answer.handover.look_at)) == shown
 
 
 VALUES = "name 'values' is not defined"
@@ -52,6 +69,31 @@ def test_a_name_that_nothing_visible_defines():
         "it; shop/b.py:1 has `from five import items, values`."
     )
     assert "multi" not in answer.root_cause
+
+
+@pytest.mark.parametrize(
+    ("row", "language", "binds"),
+    [
+        ("from b import c, values", "py", True),
+        ("from values import b", "py", False),
+        ("from b import values as c", "py", False),
+        ("x = f(values)", "py", False),
+        ("const { values } = require('./b');", "js", True),
+        ("import values from './b';", "js", True),
+        ("require('./b')(values);", "js", False),
+    ],
+)
+def test_only_a_line_that_imports_the_name_itself_is_quoted(row, language, binds):
+    code = {"py": "def show(d):\n    return values(d) «f»\n"}
+    code["js"] = "function show(d) {\n  return values(d); «f»\n}\n"
+    message = {"py": VALUES, "js": "values is not defined"}[language]
+    error, name_of = {"py": ("NameError", "python"), "js": ("ReferenceError", "javascript")}[
+        language
+    ]
+    files = {f"a.{language}": code[language], f"b.{language}": f"{row}\n"}
+    frames = ((f"a.{language}", "f", "show"),)
+    answer = answered(error, message, files, *frames, language=name_of)
+    assert (f"b.{language}:1 has" in answer.root_cause) == binds
 
 
 @pytest.mark.parametrize(
@@ -76,7 +118,7 @@ def test_a_reopened_class_of_the_language_has_more_than_the_repository_shows():
     files = {"a.rb": "class String\n  def shout\n    upcase\n  end\nend\n\nx.shoot «f»\n"}
     message = "undefined method `shoot' for an instance of String"
     answer = answered("NoMethodError", message, files, ("a.rb", "f", "f"), language="ruby")
-    assert answer.handover.value == "`String` has no `shoot`"
+    assert answer.handover.value == "`x` is of type `String`"
     assert not answer.has_fix
 
 
