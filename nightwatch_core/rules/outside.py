@@ -50,7 +50,8 @@ def outside_input(
         )
         if root and is_meant and (fault["part"] == "argument" or not is_foreign):
             parts = _parts(fault["part"], symptom, failing, root)
-            found = _followed(parts[0], failing, context) if len(parts) == 1 else None
+            is_one = len({*map(written, parts)}) == 1
+            found = _followed(parts[0], failing, context) if is_one else None
             if found:
                 return _told(found, parts[0], fault["says"], symptom, failing)
     return findings.Finding()
@@ -65,7 +66,11 @@ def missing_key(
         return findings.Finding(tags=("missing-key",))
     parts = _parts("element", symptom, failing, root) if root else []
     named = f"key `{key}`" if key else "the key asked for"
-    what = f"`{written(parts[0])}` has no {named}" if len(parts) == 1 else f"{named} is missing"
+    what = (
+        f"`{written(parts[0])}` has no {named}"
+        if len({*map(written, parts)}) == 1
+        else f"{named} is missing"
+    )
     where = f" in {failing.place}" if failing.place else ""
     return findings.Finding(tags=("missing-key",), value=what, unknown=f"why {what}{where}")
 
@@ -84,8 +89,8 @@ def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> lis
             (_whole(n), _call(n)[1]) for n in nodes if re.search(r"(?:fetch|pop)$", _call(n)[0])
         )
         elements += [(value, given[0]) for value, given in fetched if value and given]
-        own = re.compile(rf"[:'\"]*{re.escape(symptom.key)}['\"]?" if symptom.key else "(?s:.*)")
-        named = [value for value, key in elements if own.fullmatch(written(key))]
+        key_of = rf"\[?[:'\"]*{re.escape(symptom.key)}['\"]?\]?" if symptom.key else "(?s:.*)"
+        named = [value for value, key in elements if re.fullmatch(key_of, written(key))]
         is_variable = len(elements) == 1 and elements[0][1].type in syntax.NAMES
         return named or [value for value, _ in elements if is_variable]
     if part == "key":
@@ -102,7 +107,7 @@ def _told(
     found: "_Found", node: Node, says: str, symptom: Symptom, failing: FailingLine
 ) -> findings.Finding:
     text, place = written(node)[:120], f"{found.way[0].path}:{found.way[0].line}"
-    told = f" ({found.what}), and nothing in its function checks it before."
+    told = f" ({found.what}), and no line of its function before checks it."
     if place != failing.place:
         taken = f"takes it from {found.what} (`{found.read[:120]}`)"
         told = f": {place} {taken}, and no line in between checks it."
