@@ -122,7 +122,7 @@ def _told(
         because=(f"`{text}` in {failing.place} is outside input{told}", broken),
         evidence=found.way,
         tags=("outside-input",),
-        subject=f"{f'`{text}`' if len(text) < 40 else 'a value'} from {found.what}",
+        subject=f"{f'`{text}`' if len(text) < 30 else 'a value'} from {found.what}",
         steps=(f"Decide in {place} what to answer to such a value.",),
         explained=True,
     )
