@@ -109,18 +109,10 @@ Proposal = Annotated[
 
 
 SkipCause = Literal[
-    "limit",
-    "choice",
-    "settled",
-    "nothing new",
-    "weak",
-    "unknown",
-    "refused",
-    "rejected",
-    "no fix",
-    "worth",
-    "",
-]  # "refused": by us; "rejected": by people; "worth": a review costs more than it may bring
+    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", "rejected",
+    "no fix", "worth", "",
+]  # fmt: skip
+# "refused": by us; "rejected": by people; "worth": a review costs more than it may bring
 
 
 class Skip(Value):

@@ -4,7 +4,7 @@ Texts here hold no control or invisible characters, but are otherwise as hostile
 each rendering escapes them for its own format.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Literal, TypeVar
 
@@ -17,6 +17,7 @@ from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import CutList
 
 B = TypeVar("B", bound=CutList[Any])
+T = TypeVar("T")
 Standing = Literal["calm", "good", "degraded", "failed"]
 
 # Characters of one text.
@@ -201,11 +202,6 @@ class Publication(Value):
     note: str = ""
     state: Literal["published", "waits", "failed", "skipped"] = "published"
 
-    @property
-    def ok(self) -> bool:
-        """Tell whether it can be read where it was published."""
-        return self.state == "published"
-
 
 class Publications(CutList[Publication]):
     """Published and skipped proposals."""
@@ -343,24 +339,17 @@ class ReportView(Value):
     @property
     def rows(self) -> tuple[Row, ...]:
         """Return the lines of the table of errors."""
-        tables = (block for block in self._blocks() if isinstance(block, ErrorTable))
-        return next((table.items for table in tables), ())
+        return self._first(ErrorTable)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are shown."""
-        lists = (block for block in self._blocks() if isinstance(block, Findings))
-        return next((item.items for item in lists), ())
-
-    @property
-    def elsewhere(self) -> tuple[Publication, ...]:
-        """Return publications and skips of errors without a finding."""
-        lists = (block for block in self._blocks() if isinstance(block, Publications))
-        return next((item.items for item in lists), ())
+        return self._first(Findings)
 
     def section(self, kind: str) -> Section:
         """Return the section of that kind; an empty one where there is none."""
         return next((item for item in self.sections if item.kind == kind), Section(kind=kind))
 
-    def _blocks(self) -> Iterator[Block]:
-        return (block for section in self.sections for block in section.blocks)
+    def _first(self, kind: type[CutList[T]]) -> tuple[T, ...]:
+        listed = (block for section in self.sections for block in section.blocks)
+        return next((block.items for block in listed if isinstance(block, kind)), ())

@@ -17,14 +17,7 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import ChangedFile, Commit, MergedPull
-from nightwatch_core.models.proposals import (
-    Check,
-    Correction,
-    GateResult,
-    NotRun,
-    Reproduction,
-    Skip,
-)
+from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Skip
 from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
@@ -38,7 +31,7 @@ _NAMES = 10  # tests and files that are named
 _STEPS = 8  # all that a handover holds, in the shortest rendering too
 _OUTPUT = 4 * blocks.MESSAGE  # characters of what a run printed
 # Why nothing was run, for reviewers; what to do about it is told once in the report's health.
-NOT_RUN: dict[NotRun, str] = {
+NOT_RUN: dict[str, str] = {
     "no sandbox": "there was no sandbox for them",
     "no tests": "no way to run this project's tests was found",
     "not prepared": "the project's dependencies were not installed",
@@ -166,8 +159,7 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
 def _message(of: Analysis) -> blocks.Section:
     """The message where it is more than the line that heads the finding."""
     message = of.case.leader.message.strip()
-    is_more = "\n" in message or len(message) > blocks.TITLE
-    text = block(message, blocks.MESSAGE) if is_more else ""
+    text = block(message, blocks.MESSAGE) if "\n" in message or len(message) > blocks.TITLE else ""
     return blocks.section("message", "", (blocks.Verbatim(text=text),) if text else ())
 
 

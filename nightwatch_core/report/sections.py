@@ -5,18 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
+from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import ResultKind, Severity
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
-from nightwatch_core.models.knowledge import (
-    Backtest,
-    FixWatch,
-    OccurrenceCount,
-    OutcomeKind,
-    OutcomeUpdate,
-)
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.blocks import (
@@ -46,14 +40,13 @@ from nightwatch_core.text.plain_text import capped, moment, money, plural, short
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
 
-VERDICTS: tuple[OutcomeKind, ...] = ("regressed", "no effect", "verified")
-ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
+VERDICTS: tuple[knowledge.OutcomeKind, ...] = ("regressed", "no effect", "verified")
+ORDER: tuple[knowledge.OutcomeKind, ...] = (  # what asks for somebody first
     *VERDICTS,
     *("closed unmerged", "not planned", "reopened"),
     *("edited before merge", "merged", "closed"),
 )
-_OF_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
-_REJECTED: tuple[OutcomeKind, ...] = ("closed unmerged", "not planned")
+_OF_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopened")
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
 
@@ -94,10 +87,11 @@ def suggestions(report: RunReport, limits: Limits) -> Section:
     return section("suggestions", title, cut(Entries, entries, limits.common))
 
 
-def backtest_sentence(test: Backtest) -> str:
+def backtest_sentence(test: knowledge.Backtest) -> str:
     """Return the sentence on what a rule would have hidden.
 
-    >>> backtest_sentence(Backtest(nights=14, groups=3, occurrences=412, fixed_later=1, users=12))
+    >>> test = knowledge.Backtest(nights=14, groups=3, occurrences=412, fixed_later=1, users=12)
+    >>> backtest_sentence(test)
     'over 14 nights it would have hidden 3 error groups (412 times), 1 of them fixed later; \
 at most 12 users a night'
     """
@@ -130,7 +124,8 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         counted = watch_figures(update.watch) if update.watch and event.kind in VERDICTS else ""
         because = line(event.because or counted, TEXT)
         words = tuple(line(f"“{word}”", TEXT) for word in event.words[:3] if word.strip())
-        answer = f". {_answer(update, report)}" if event.kind in _REJECTED else ""
+        was_rejected = event.kind in ("closed unmerged", "not planned")
+        answer = f". {_answer(update, report)}" if was_rejected else ""
         entry = Entry(
             head=f"{event.kind}: {_ITEMS[kind]}{number}",
             text=line(update.title or update.fingerprint, TITLE),
@@ -167,17 +162,13 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
     return section("outcomes", title, cut(Entries, entries, limits.lines))
 
 
-def _answer(update: OutcomeUpdate, report: RunReport) -> str:
+def _answer(update: knowledge.OutcomeUpdate, report: RunReport) -> str:
     """Say for whoever rejected a proposal what became of it."""
-    analysis = next((a for a in report.analyses if update.fingerprint in names_of(a)), None)
-    names = names_of(analysis) if analysis else frozenset[str]()
-    drafts = (r.number for r in opened(report, "pull") if names & r.names)
-    skips = (s.reason for s in report.skips if s.kind == "pull" and s.fingerprint in names)
-    if number := next(drafts, None):
-        return f"Answer: analysed again, another fix is in draft #{number}"
-    if reason := next(skips, ""):
-        return line(f"Answer: analysed again, no draft: {reason}", LONG)
-    return "Answer: kept with the error; this change is not proposed again"
+    mine = [names_of(a) for a in report.analyses if update.fingerprint in names_of(a)]
+    names = mine[0] if mine else frozenset[str]()
+    made = [r.number for r in opened(report, "pull") if names & r.names]
+    skips = [s.reason for s in report.skips if s.kind == "pull" and s.fingerprint in names]
+    return " ".join(plain.texts("answer", made=made, skips=skips))
 
 
 def scoreboard(report: RunReport, limits: Limits) -> Section:
@@ -213,18 +204,18 @@ def learned_sentence(report: RunReport) -> str:
     return " ".join(sentences)
 
 
-def watch_figures(watch: FixWatch) -> str:
+def watch_figures(watch: knowledge.FixWatch) -> str:
     """Return the occurrences before and since the fix.
 
     >>> from datetime import UTC, datetime
-    >>> before, after = OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120)
-    >>> watch_figures(FixWatch(number=1, merged_at=datetime.now(UTC), before=before, after=after))
+    >>> counts = {"before": {"occurrences": 12, "hours": 48}, "after": {"hours": 120}}
+    >>> watch_figures(knowledge.FixWatch(number=1, merged_at=datetime.now(UTC), **counts))
     '12 in 48 h before, 0 in 120 h after'
     """
     return f"{_counted(watch.before)} before, {_counted(watch.after)} after"
 
 
-def _counted(count: OccurrenceCount) -> str:
+def _counted(count: knowledge.OccurrenceCount) -> str:
     return f"{count.occurrences:,} in {count.hours:,.0f} h"
 
 
@@ -266,16 +257,8 @@ def gist(analysis: Analysis) -> str:
     "It failed in a.py:3. What failed: 'EUR'. Next: Who calls it?"
     """
     given = analysis.handover or Handover()
-    place = failed_in(given)
-    texts = (
-        ("Unknown: ", line(given.unknown, TEXT)),
-        ("It failed in ", place),
-        ("What failed: ", line(given.value, NAME)),
-        ("The line was last written by ", line(given.last_change, NAME)),
-        ("Next: ", line(next(iter(given.look_at), ""), TEXT)),
-    )
-    told = (sentence(f"{name}{text}") for name, text in texts if text)
-    return line(" ".join(told), LONG) or "Only the message is known."
+    told = plain.texts("gist", given=given, place=failed_in(given))
+    return line(" ".join(map(sentence, told)), LONG) or "Only the message is known."
 
 
 def one_command(fingerprint: str, verb: str = "one") -> str:

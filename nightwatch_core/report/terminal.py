@@ -180,9 +180,8 @@ def _entry(entry: blocks.Entry, style: str) -> Parts:
 
 def _publication(publication: blocks.Publication) -> Text:
     note = " · ".join(filter(None, (publication.note, publication.address)))
-    return Text(
-        f"→ {publication.text}{': ' if note else ''}{note}", "" if publication.ok else "dim"
-    )
+    style = "" if publication.state == "published" else "dim"
+    return Text(f"→ {publication.text}{': ' if note else ''}{note}", style)
 
 
 def _named(name: str, text: str) -> Text:

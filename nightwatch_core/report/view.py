@@ -15,7 +15,7 @@ from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish import blocks
 from nightwatch_core.publish import finding as parts
-from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.expected_value import expected_value, names_of
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
 from nightwatch_core.publish.overlap import causes
@@ -169,17 +169,13 @@ def _elsewhere(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     What was not published for an error that is but a line stands in that line.
     """
     detailed = (item for item in report.analyses if _in_detail(item, report, limits))
-    shown, listed = _names_of(detailed), _names_of(report.analyses)
+    shown = frozenset[str]().union(*map(names_of, detailed))
+    listed = frozenset[str]().union(*map(names_of, report.analyses))
     receipts = (receipt for receipt in report.receipts if shown.isdisjoint(receipt.names))
-    skips = (skip for skip in report.skips if skip.fingerprint not in listed)
+    skips = (s for s in report.skips if limits.standing and s.fingerprint not in listed)
     others = _published(report, receipts, lambda name: name not in shown, skips)
     publications = blocks.cut(blocks.Publications, others, limits.lines)
     return blocks.section("elsewhere", "Published for other errors", publications)
-
-
-def _names_of(analyses: Iterable[Analysis]) -> frozenset[str]:
-    cases = (analysis.case for analysis in analyses)
-    return frozenset(name for case in cases for name in (case.fingerprint, *case.aliases))
 
 
 # The table of errors: an analysis in one line.
@@ -253,20 +249,13 @@ def _findings(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         for cause in causes(report.analyses)
         for item in cause
     }
-    new = {
-        cause[0].fingerprint
-        for cause in causes(report.analyses)
-        if any(_is_new(item, report) for item in cause)
-    }
     ranked = [
         (rank, analysis)
         for rank, analysis in enumerate(report.analyses, 1)
         if _in_detail(analysis, report, limits)
     ]
     items = (
-        _finding(rank, analysis, twins[analysis.fingerprint], report, limits).model_copy(
-            update={"is_new": analysis.fingerprint in new}
-        )
+        _finding(rank, analysis, twins[analysis.fingerprint], report, limits)
         for rank, analysis in ranked[: limits.findings]
     )
     return blocks.section(
@@ -316,6 +305,8 @@ def _finding(
         news=line(analysis.waiting or again, blocks.TEXT),
         team=line(": ".join(filter(None, case.triage_texts)), blocks.TEXT),
         regression=case.regressed,
+        is_new=any(_is_new(item, report) for item in (analysis, *twins))
+        and not any(twin in report.analyses[: rank - 1] for twin in twins),
         links=finding_view.links,
         publications=publications,
         sections=tuple(

@@ -245,31 +245,14 @@ def _about(finding: report.Finding) -> str:
 
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:
-    links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
-    news = any((links, shown.section("outcomes").blocks, *(row.is_new for row in shown.rows)))
-    if not news:
+    kinds = ("elsewhere", "outcomes", "patterns", "suggestions")
+    texts = [section_text(shown.section(kind), FOLLOW_UP[kind]) for kind in kinds]
+    if not any((*texts[:2], *(row.is_new for row in shown.rows))):
         return
-    texts = [f"*Issues and pull requests*\n{links}" if links else ""]
-    for kind in ("outcomes", "patterns", "suggestions"):
-        texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
     texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
     if blocks := tuple(block for text in texts for block in section(text)):
         source = context(mrkdwn(shown.source, PARENT["source"]))
         yield Message(part="follow-up", blocks=(*source, *blocks), text=_plain_text(texts))
-
-
-def _links(shown: report.ReportView) -> Iterator[str]:
-    told: set[str] = set()
-    for finding in shown.findings:
-        done = [
-            publication(item)
-            for item in finding.publications
-            if item.state != "skipped" and item.address not in told
-        ]
-        told |= {item.address for item in finding.publications if item.address}
-        if done:
-            yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
-    yield from (publication(item) for item in shown.elsewhere if item.state != "skipped")
 
 
 def _plain_text(texts: Iterable[str]) -> str:

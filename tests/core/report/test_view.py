@@ -75,7 +75,7 @@ def test_receipts_find_their_case_by_alias_and_none_goes_unsaid() -> None:
     )
     night = view(empty(errors=2, analyses=(analysis(case=merged),), receipts=receipts))
     assert [each.text for each in night.findings[0].publications] == ["issue #0", "issue #1"]
-    assert [each.text for each in night.elsewhere] == ["issue #2"]
+    assert [each.text for each in night.section("elsewhere").blocks[0].items] == ["issue #2"]  # type: ignore[union-attr]
 
 
 def test_refused_and_unknown_receipts_are_no_success() -> None:
@@ -84,7 +84,7 @@ def test_refused_and_unknown_receipts_are_no_success() -> None:
         for status in ("refused", "unknown")
     )
     publications = view(complete(receipts=receipts, skips=())).findings[0].publications
-    assert [(each.text, each.ok) for each in publications] == [
+    assert [(each.text, each.state == "published") for each in publications] == [
         ("draft pull request refused", False),
         ("draft pull request unconfirmed", False),
     ]
@@ -232,6 +232,6 @@ def test_an_issue_that_was_asked_for_is_told_where_its_error_is_a_line() -> None
         key="k", kind="issue", fingerprint="v1:0000000000000002", status="done", number=5
     )
     brief = view(unknown(receipts=(receipt,), skips=()), BRIEF)
-    assert [one.text for one in brief.elsewhere] == ["issue #5"]
-    assert view(unknown(), BRIEF).elsewhere == ()
+    assert [one.text for one in brief.section("elsewhere").blocks[0].items] == ["issue #5"]  # type: ignore[union-attr]
+    assert view(unknown(), BRIEF).section("elsewhere").blocks == ()
     assert "compound" not in str(brief)
