@@ -493,7 +493,7 @@ class TraceCutter:
         """
         taken: list[tuple[int, str]] = []
         rows = list(islice(reversed(self._above), limits.HEADER_LINES))
-        for (number, line), (place, above) in zip(rows, [*rows[1:], (0, "")], strict=True):
+        for (number, line), (place, above) in zip(rows, [*rows[1:], (0, "")], strict=False):
             for text in reversed(self._texts(line)):
                 taken.insert(0, (number, text))
                 if names_error(text):  # or goes on with a message that Java names an exception for
