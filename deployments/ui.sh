@@ -30,7 +30,7 @@ if answers; then
   echo "Another Prefect server answers on port ${PORT:-4200}: stop it, or choose a port with PORT=4300." >&2
   exit 1
 fi
-prefect server start --host 127.0.0.1 --port "${PORT:-4200}" --log-level WARNING &
+prefect server start --host 127.0.0.1 --port "${PORT:-4200}" --log-level WARNING >/dev/null &
 pids+=($!)
 for _ in $(seq 120); do
   answers && break
@@ -39,7 +39,8 @@ for _ in $(seq 120); do
 done
 
 prefect work-pool create nightwatch --type process >/dev/null 2>&1 || true
-prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml
+deployed="$(prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml 2>&1)" ||
+  { echo "$deployed" >&2; exit 1; }
 prefect worker start --pool nightwatch --name "nightwatch-$(hostname)" &
 pids+=($!)
 echo

@@ -270,16 +270,13 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     if base is None or not (drafts or words):
         return CiResult()
     tree = bare_reader_of(options, base)
-    try:
-        has_ci = bool(drafts and ci_watch.ci_started(tree.paths(), tree.read_file, base.branch))
-    except NightWatchError:
-        has_ci = True
-    grace = ci_watch.GRACE if has_ci else ci_watch.BARE_GRACE
-    waiting = Waiting(report, drafts, _hands(report, tree.read_file), grace)
+    waiting = Waiting(report, drafts, _hands(report, tree.read_file))
     for word in words:
         waiting.say(word)
     if not drafts:
         return CiResult(receipts=tuple(waiting.receipts))
+    if not ci_watch.ci_started(tree.paths(), tree.read_file, base.branch):
+        waiting.grace = ci_watch.BARE_GRACE
     try:
         return waiting.until_the_end(CI_MINUTES)
     finally:

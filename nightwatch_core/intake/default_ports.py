@@ -4,7 +4,7 @@ The sample never leaves the machine: it takes every other port local unless one 
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions
@@ -23,7 +23,7 @@ def fill_ports(
     available: Available,
     default_model: str,
     lacking: Mapping[str, Sequence[str]] | None = None,
-    models: Sequence[str] = (),
+    models: Iterable[str] = (),
 ) -> NightOptions:
     """Fill every empty port; raises `StopTheNight` where the choice cannot work.
 
@@ -78,7 +78,7 @@ def _check(
     options: NightOptions,
     available: Available,
     lacking: Mapping[str, Sequence[str]],
-    models: Sequence[str],
+    models: Iterable[str],
 ) -> None:
     named = {
         "source": options.sources(),
@@ -107,7 +107,7 @@ def _check(
 
 
 def _unknown_model(
-    name: str, available: Available, lacking: Mapping[str, Sequence[str]], models: Sequence[str]
+    name: str, available: Available, lacking: Mapping[str, Sequence[str]], models: Iterable[str]
 ) -> str:
     near = difflib.get_close_matches(name, (RULES, *models), n=1)
     meant = f" (did you mean {near[0]!r}?)" if near else ""

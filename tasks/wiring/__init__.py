@@ -6,13 +6,12 @@ that a worker on another machine makes the same ones. Tests put others in with
 `tasks.dependencies.using`.
 """
 
-import logging
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
 
@@ -47,7 +46,6 @@ from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import local, proxies, services
 
-log = logging.getLogger(__name__)
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
@@ -149,12 +147,8 @@ def keep_piped_input(stream: IO[bytes]) -> str:
 
 def one_night() -> AbstractContextManager[None]:
     """Wait until no other process runs a night in the state folder, and hold it."""
-
-    def say(text: str) -> None:
-        log.info(text)
-        print(text, file=sys.stderr, flush=True)  # the terminal of a quiet night shows no log
-
-    return state_folder.one_night(settings().state, say)
+    # Said on standard error: the terminal of a quiet night shows no log.
+    return state_folder.one_night(settings().state, partial(print, file=sys.stderr, flush=True))
 
 
 def reset_ports() -> None:
@@ -172,7 +166,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
     filled = default_ports.fill_ports(
-        options, services.available(at), DEFAULT_MODEL, services.lacking(at), services.models()
+        options, services.available(at), DEFAULT_MODEL, services.lacking(at), services.PRICES
     )
     services.check_installed(filled)
     return filled

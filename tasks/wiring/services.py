@@ -16,6 +16,8 @@ from typing import Any, Literal
 from pydantic import SecretStr
 
 from nightwatch_core import ports
+from nightwatch_core.adapters.claude.features import PRICES as PRICES
+from nightwatch_core.adapters.claude.features import priced as priced
 from nightwatch_core.adapters.local.quiet import SystemClock, quiet_batch_store, quiet_batches
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
@@ -25,7 +27,6 @@ from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
@@ -152,20 +153,6 @@ def claude(options: NightOptions, settings: Settings) -> ports.Model:
         silence=pace.silence or SILENCE,
         pause=pace.pause,
     )
-
-
-def models() -> tuple[str, ...]:
-    """Return the names of known models."""
-    from nightwatch_core.adapters.claude import features
-
-    return tuple(features.PRICES)
-
-
-def priced(model: str, usage: Usage) -> Usage:
-    """Add the cost of a model's usage; None without a price."""
-    from nightwatch_core.adapters.claude import features
-
-    return features.priced(model, usage)
 
 
 def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
