@@ -241,25 +241,15 @@ def _not_run(
 
 
 def _fitting(ran: Mapping[str, chat.ToolResult]) -> dict[str, chat.ToolResult]:
-    """Cut the widest answers until all fit a turn: of files and of others, files are cut last."""
-    sizes = {key: len(item.text) for key, item in ran.items()}
-    others = [sizes[key] for key, item in ran.items() if item.name not in _WHOLE]
-    room = TURN_CHARACTERS - sum(sizes.values()) + sum(others)  # where files are whole
-    keeps = room >= min(sum(others), LEAST_ANSWER * len(others))
-    longest = _longest(others, room) if keeps else _longest([*sizes.values()], TURN_CHARACTERS)
-    return {
-        key: item if keeps and item.name in _WHOLE else _shortened(item, longest)
-        for key, item in ran.items()
-    }
-
-
-def _longest(sizes: Sequence[int], room: int) -> int:
-    """Return the length to which the longest are cut, so that all fit."""
-    for left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
-        if size > room // left:
-            return room // left
-        room -= size
-    return max(sizes, default=0)
+    """Cut the widest answers until all fit a turn; files, of use only whole, are cut last."""
+    sent, room = dict[str, chat.ToolResult](), TURN_CHARACTERS
+    is_whole = {key: item.name in _WHOLE for key, item in ran.items()}
+    order = sorted(ran, key=lambda key: (not is_whole[key], len(ran[key].text)))
+    for left, key in zip(range(len(ran), 0, -1), order, strict=True):
+        longest = room - LEAST_ANSWER * (left - 1) if is_whole[key] else room // left
+        sent[key] = _shortened(ran[key], longest)
+        room -= len(sent[key].text)
+    return sent
 
 
 def _shortened(result: chat.ToolResult, longest: int) -> chat.ToolResult:

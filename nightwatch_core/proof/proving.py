@@ -56,7 +56,8 @@ def judged(
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
         return failed.model_copy(update={"text": applied.refusal})
-    if _is_own(reproduction) and fix != briefing.analysis.fix:
+    if reproduction.green and not reproduction.tries and fix != briefing.analysis.fix:
+        # it was by the first fix's own test
         reproduction = by_own_test(briefing, fix) or _NONE
     tested = _with_test(briefing, reproduction, fix, applied.changes)
     if tested is None:
@@ -74,11 +75,6 @@ def judged(
             reason = f"{own.name}, which the fix changes, raises it too"
             reproduction = _without_test(reproduction, reason)
     return _gated(briefing, fix, (check,), reproduction)
-
-
-def _is_own(reproduction: proposals.Reproduction) -> bool:
-    """Tell whether the test is one that the fix brings itself."""
-    return bool(reproduction.green) and not reproduction.test and reproduction.tries == 0
 
 
 def _without_test(reproduction: proposals.Reproduction, reason: str) -> proposals.Reproduction:
