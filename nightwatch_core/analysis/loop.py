@@ -130,19 +130,11 @@ class CallHistory(Value):
 
     answered: dict[str, AnsweredCall] = {}  # by `_key`
     known: frozenset[str] = frozenset()  # lines and rows in the conversation
-    cleared: frozenset[str] = frozenset()  # those that were in it once, and were taken out
     idle: int = 0  # turns in a row that added none
     read: tuple[str, ...] = ()  # files a line of which was shown, in that order
 
-    def forgotten(self) -> "CallHistory":
-        """Return the same after answers were cleared: every call may be repeated."""
-        update = {"answered": {}, "known": frozenset(), "cleared": self.shown}
-        return self.model_copy(update=update)
 
-    @property
-    def shown(self) -> frozenset[str]:
-        """Return every line and row the model has seen, whether it is still sent to it or not."""
-        return self.known | self.cleared
+_FORGOTTEN = {"answered": {}, "known": frozenset[str]()}  # every call may be repeated
 
 
 class Talk(Value):
@@ -358,7 +350,7 @@ def with_reply(state: LoopState, reply: chat.Reply) -> LoopState:
         update={
             "conversation": state.conversation.said(reply.turn),
             "budget": state.budget.after(reply.usage),
-            "calls": state.calls.forgotten() if forgets else state.calls,
+            "calls": state.calls.model_copy(update=_FORGOTTEN) if forgets else state.calls,
             "iterations": state.iterations + 1,
             "cleared": cleared,
         }
