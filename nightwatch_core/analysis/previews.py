@@ -2,12 +2,18 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.code.candidate_symbols import LINE, Shown, frames_of, mark
 from nightwatch_core.code.code_view import MARK, SHOWN_LINE, name, numbered, visible
-from nightwatch_core.code.definitions import definition_of, functions_around
+from nightwatch_core.code.definitions import (
+    DECORATES,
+    class_around,
+    decorated_from,
+    definition_of,
+    functions_around,
+)
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind
@@ -19,14 +25,18 @@ PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its 
 GUESSES, PREVIEW_LINES = 2, 60  # likely files; lines of one
 CALLER_LINES, LONG_CALLER = 24, 16  # lines of a caller that is shown whole; of a longer one
 WHOLE_FILE_LINES, WHOLE_FILE = 200, 5_000  # lines, characters: a failing file that is shown whole
+WHOLE_CALLER = 5_000  # characters: one further out
 FUNCTION_LINES, SHORT_FUNCTION = 120, 16  # shown whole; shorter ones with lines around them
-AROUND, DECORATORS = 1, 6  # lines around what sets a value; above a function
+AROUND, CLASS_HEAD = 1, 160  # lines around what sets a value; characters
 
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
-    """Write previews, the parts of one definition together."""
-    same = groupby(previews, key=lambda item: (item.path, item.because, item.until or -item.start))
-    return tuple(preview_text(*parts) for _, parts in same)
+    """Write previews, those of one file that are shown for one reason together."""
+    same: dict[tuple[str, str], list[Preview]] = {}
+    for item in previews:
+        same.setdefault((item.path, item.because), []).append(item)
+    ordered = (sorted(parts, key=lambda item: item.start) for parts in same.values())
+    return tuple(preview_text(*parts) for parts in ordered)
 
 
 def preview_text(*parts: Preview) -> str:
@@ -66,40 +76,57 @@ def source_previews(
     top = likely[0].path if likely else ""
     best = next((path for path, _, _ in placed if path == top), placed[0][0] if placed else "")
     shown: list[Preview] = []
-    raises = True
+    raises, origins = True, list(placed[:1])
     for path, text, number in placed:
         is_failing = raises or (path == best and all(preview.path != best for preview in shown))
+        origins += [(path, text, number)] * raises
         raises = raises and bool(_RAISES.match(text_lines(text)[number - 1]))
         if (path, number) in seen:
             continue
-        cut = failing(path, text, number) if is_failing else caller(path, text, number)
+        whole = WHOLE_FILE if not shown else WHOLE_CALLER
+        cut = failing(path, text, number, whole) if is_failing else caller(path, text, number)
+        shown.append(_with_class(cut, text, number))
         mark(cut, seen)
-        shown.append(cut)
-    shown += setters(*placed[0], members, seen) if placed else guesses(case, likely, read)
+    for origin in dict.fromkeys(origins):
+        shown += setters(*origin, members, seen)
+    shown += () if placed else guesses(case, likely, read)
     while len(shown) > 1 and sum(len(item.text) for item in shown) > PREVIEW_CHARACTERS:
         shown.pop()
     return tuple(shown)
 
 
-def failing(path: str, text: str, line: int) -> Preview:
+def _with_class(cut: Preview, text: str, line: int) -> Preview:
+    """Say which class a function is of, where its head is not shown and the file's name is not its.
+
+    A file often has the name of its only class.
+    """
+    head = class_around(cut.path, text, line)
+    file = cut.path.rpartition("/")[2].partition(".")[0].replace("_", "").lower()
+    if head is None or head.line >= cut.start or head.name.lower() == file:
+        return cut
+    told = text_lines(text)[head.line - 1].strip()[:CLASS_HEAD]
+    return cut.model_copy(update={"because": f"{cut.because}, in {told}"})
+
+
+def failing(path: str, text: str, line: int, whole: int = WHOLE_CALLER) -> Preview:
     """Cut out the whole file where it is short, else the whole function and a little around it."""
     because = f"line {line} fails"
     lines = text_lines(text)
-    if len(lines) <= WHOLE_FILE_LINES and len(text) <= WHOLE_FILE:
+    if len(lines) <= WHOLE_FILE_LINES and len(text) <= whole:
         return cut_out(path, lines, 1, len(lines), "failing", because)
     start, end = function_rows(path, text, line)
     if end - start >= FUNCTION_LINES or not start:
         return window(path, text, line, PREVIEW_LINES, "failing", because)
     if end - start + 1 < SHORT_FUNCTION:
-        whole = window(path, text, (start + end) // 2, SHORT_FUNCTION, "failing", because)
-        start, end = min(start, whole.start), max(end, whole.end)
+        around = window(path, text, (start + end) // 2, SHORT_FUNCTION, "failing", because)
+        start, end = min(start, around.start), max(end, around.end)
     return cut_out(path, lines, start, end, "failing", because)
 
 
 def caller(path: str, text: str, line: int) -> Preview:
     """Cut out the function of a frame further out, a long one's lines above the call."""
     because = f"line {line} is a frame"
-    start, end = function_rows(path, text, line)
+    start, end = function_rows(path, text, line, DECORATES)
     if start and end - start < CALLER_LINES:
         return cut_out(path, text_lines(text), start, end, "frame", because)
     above = max(1, line - LONG_CALLER // 4)
@@ -133,19 +160,18 @@ def guesses(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> Iterator[
             yield window(file.path, text, line, PREVIEW_LINES, kind, because)
 
 
-def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
+def function_rows(
+    path: str, text: str, line: int, above: re.Pattern[str] = _ABOVE
+) -> tuple[int, int]:
     """Give the first and the last line of the innermost function around a line, else (0, 0).
 
-    What decorates it belongs to it.
+    Rows `above` it that decorate or describe it belong to it.
     """
     enclosing = functions_around(path, text, line)
     if not enclosing:
         return 0, 0
     inner = max(enclosing, key=lambda item: item.line)
-    lines, start = text_lines(text), inner.line
-    while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < DECORATORS:
-        start -= 1
-    return start, inner.end
+    return decorated_from(text_lines(text), inner.line, above), inner.end
 
 
 def window(
@@ -207,7 +233,7 @@ def _frame_in(case: Case, path: str) -> Frame | None:
 #
 # A cut is always at the end, between lines, and says where to go on.
 
-_AGAIN = 3  # lines in a row: fewer are shown again, a note on them would be no shorter
+_AGAIN = 8  # lines in a row: fewer are shown again, so that no function has small holes
 
 
 class NumberedLines(NamedTuple):

@@ -83,7 +83,7 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
 
 
 _WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "caller": "a caller"}
-_WHOSE |= {"used": "used there"}
+_WHOSE |= {"used": "used there", "table": "of the table"}
 _DOCUMENT = re.compile(r"(?:^|/)docs?/|\.(?:md|rst|txt)$", re.IGNORECASE)
 _SHORTLY = timedelta(days=14)
 
@@ -212,14 +212,14 @@ def first_message(
     trace = case.trace or (traces[0] if traces else None)
     context = MessageContext(case, trace, research, seed, len(traces))
     parts = [
-        (section, fenced(text, fence))
+        (section, text)
         for name, section in SECTIONS.items()
         for text in CONTENTS[name](context)
         if text.strip()
     ]
     begin = f"{TEXTS['begin']}{only_data(fence)}"
     end = () if trace else (TEXTS["no_trace"],)
-    return "\n\n".join((begin, _written(_fitting(parts)), *end))
+    return "\n\n".join((begin, _written(_fitting(parts), fence), *end))
 
 
 def only_data(fence: str) -> str:
@@ -251,24 +251,26 @@ def _fitting(parts: list[tuple[Section, str]]) -> list[tuple[Section, str]]:
     return parts
 
 
-def _written(parts: Sequence[tuple[Section, str]]) -> str:
-    """Every section's heading once, then its parts."""
-    return "\n\n".join(
-        "\n\n".join(
-            filter(None, (section.heading, TEXTS.get(section.intro), *(text for _, text in same)))
-        )
-        for section, same in groupby(parts, key=itemgetter(0))
-    )
+def _written(parts: Sequence[tuple[Section, str]], fence: str = "") -> str:
+    """Every section's heading once, then its parts in one fence."""
+    sections: list[str] = []
+    for section, same in groupby(parts, key=itemgetter(0)):
+        told = fenced("\n\n".join(text for _, text in same), fence)
+        sections += filter(None, (section.heading, TEXTS.get(section.intro), told))
+    return "\n\n".join(sections)
 
 
 def _trace(context: MessageContext) -> list[str]:
     if context.trace is None:
         return []
-    misfit = context.research.misfit
+    misfit, previews = context.research.misfit, context.research.previews
+    shown = frozenset(
+        (item.path, number) for item in previews for number in range(item.start, item.end + 1)
+    )
     only = TEXTS["only_trace"] if context.traces == 1 else ""
     return [
         f"{line(misfit, 500)}. {TEXTS['misfit']}" if misfit else "",
-        "\n".join(filter(None, (trace_text(context.trace), only))),
+        "\n".join(filter(None, (trace_text(context.trace, () if misfit else shown), only))),
     ]
 
 
@@ -297,7 +299,7 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
     "tonight": lambda at: [_lines((f.text for f in at.research.run_facts), RUN_FACT)],
     "failing": _source("failing"),
     "frames": _source("frame"),
-    "flow": _source("flow"),
+    "flow": _source("table", "flow"),
     "guess": _source("guess"),
     "files": lambda at: [files_text(at.research, at.trace)],
     "changes": lambda at: [authors_text(at.research.changes, at.case, at.trace)],

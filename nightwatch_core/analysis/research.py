@@ -13,7 +13,6 @@ from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Search,
     called_definitions,
-    files_testing,
     frames_of,
     names_in_message,
 )
@@ -23,6 +22,7 @@ from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
 from nightwatch_core.code.suspects import NEAR_DAYS, as_change, candidates, is_of, suspects
 from nightwatch_core.code.symptoms import symptom_of
+from nightwatch_core.code.tables import table_definitions
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.intake.cases import root_class
@@ -35,6 +35,7 @@ from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex
 
 TESTS = 4  # files
@@ -176,6 +177,11 @@ def _author_of_setting(past: _Past, shas: frozenset[str]) -> tuple[context.LineA
 def _authors_of_definitions(
     past: _Past, previews: tuple[context.Preview, ...]
 ) -> Iterator[context.LineAuthor]:
+    for table in [item for item in previews if item.kind == "table"][-1:]:
+        written = past.blame(table.path, table.start, table.end)
+        if newest := max(written, key=lambda blame: blame.at, default=None):
+            line, commit = newest.line, _commit(newest)
+            yield context.LineAuthor(path=table.path, line=line, kind="table", commit=commit)
     flow = [preview for preview in reversed(previews) if preview.kind == "flow"]
     heads = {(item.path, item.until or -item.start): item for item in flow}
     for preview in tuple(reversed(heads.values()))[:BLAMED_DEFINITIONS]:
@@ -274,9 +280,11 @@ def gather(
     members = names_in_message(case)
     previews = source_previews(case, likely, files.text, members)
     seen = {(shown.path, line) for shown in previews for line in range(shown.start, shown.end + 1)}
+    previews += table_definitions(case, files, seen)
     previews += called_definitions(case, files, seen, members)
     failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
-    tests = dict.fromkeys(test for path in failing for test in files_testing(path, index))
+    said = _said_by_tests(case)
+    tests = dict.fromkeys(test for path in failing for test in files.tests_of(path, said(path)))
     merged, changes = tuple(pulls), context.CodeChanges()
     if code and not unfit:
         changes = changes_of(case, previews, likely, code, merged, releases)
@@ -294,6 +302,23 @@ def gather(
         misfit=unfit,
         priors=tuple(useful)[:PRIORS],
     )
+
+
+def _said_by_tests(case: Case) -> Callable[[str], Iterator[str]]:
+    """What a test of a failing file says: its function, the address, the module it imports."""
+
+    def texts(path: str) -> Iterator[str]:
+        for frame in case.trace.in_app if case.trace else ():
+            name = re.split(r"[^\w]", frame.function)[-1]
+            if frame.repo_path == path and len(words(name)) > 1 and not name.startswith("__"):
+                yield name
+                break
+        if route := re.search(r"/[\w/-]{5,}", case.leader.transaction):
+            yield route[0]
+        stem = path.rpartition(".")[0].removesuffix("/__init__")
+        yield ".".join(stem.split("/")[-2:]) if path.endswith(".py") else stem.rpartition("/")[2]
+
+    return texts
 
 
 class PromptLearnings(Value):

@@ -1,6 +1,7 @@
 """Symbols that the failing value came from: their names, their definitions, the code to show."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, product
@@ -10,7 +11,7 @@ from inflection import camelize, singularize, underscore
 
 from nightwatch_core.code import definitions
 from nightwatch_core.code.languages import COMMON, has_grammar, language_of
-from nightwatch_core.code.likely_files import TEST, class_files
+from nightwatch_core.code.likely_files import TEST, class_files, only_carries
 from nightwatch_core.code.symptoms import MESSAGE, symptom_of
 from nightwatch_core.code.syntax import indent, masked, receiver_before, uses
 from nightwatch_core.code.value_flow import FLOW_DEPTH, Step, value_flow
@@ -27,10 +28,11 @@ from nightwatch_core.traces.trace_text import passes_on
 LINE = 400  # characters of a line in a preview, or looked at for names
 SHORTEST_NAME = 3  # characters
 NEAR_FRAMES, NEAR_LINES = 3, 8  # innermost own frames, lines above theirs
-OWNERS = 3  # classes or modules that a receiver may be
+FEW_FRAMES, CALLED_AGAIN = 4, 6  # own frames: all of them; up to the failing function's other call
+OWNERS = 4  # classes or modules that a receiver may be
 NEAR_NAMES = 24  # names of one case
 CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
-WHOLE_CALLEE = 40  # lines of one that makes the failing value
+WHOLE_CALLEE = 64  # lines of one that makes the failing value
 CALLEE_EXITS, EXIT_REACH = 12, 4  # exits of a longer one; lines from a condition to its exit
 CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lines of one search
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
@@ -96,12 +98,25 @@ def candidate_symbols(case: Case, read: ReadFile, members: tuple[str, ...] = ())
 
 
 def frames_of(case: Case) -> tuple[Frame, ...]:
-    """List the innermost own frames whose lines are known, without those that only pass on."""
+    """List the own frames to show whose lines are known: the innermost, plumbing behind others.
+
+    All where they are few, and all between two calls of the failing function; else the nearest,
+    without those that only pass on.
+    """
     frames = case.trace.in_app if case.trace else ()
-    placed = [frame for frame in frames if frame.repo_path and frame.line]
-    telling = [frame for frame in placed if not passes_on(frame)] or placed
-    once = {(frame.repo_path, frame.line): frame for frame in telling}
-    return tuple(once.values())[:NEAR_FRAMES]
+    placed = {(f.repo_path, f.line): f for f in frames if f.repo_path and f.line}
+    every = list(placed.values())
+    again = next((n for n, f in enumerate(every) if n and _function(f) == _function(every[0])), -1)
+    telling = [frame for frame in every if not passes_on(frame)] or every
+    first = every[: again + 1] if 0 < again < CALLED_AGAIN else telling[:1]
+    most = NEAR_FRAMES if every[FEW_FRAMES:] else FEW_FRAMES
+    outer = [frame for frame in (telling if every[FEW_FRAMES:] else every) if frame not in first]
+    outer.sort(key=lambda frame: passes_on(frame) or only_carries(frame))
+    return tuple((*first, *outer)[: max(len(first), most)])
+
+
+def _function(frame: Frame) -> tuple[str, str]:
+    return frame.repo_path, frame.function
 
 
 def _rank(use: Use) -> tuple[int, int, int]:
@@ -164,8 +179,8 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
     rows = " ".join(lines[step.line - 1 : step.end])[:LINE] if step else ""
     match, last = _MADE.search(rows), _IDENTIFIER.search(receiver)
     name = last[1] if last else ""
-    same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
-    owners = (match["name"] if match else "", name if name == receiver else "", same)
+    same = [camelize(form) for form in (name, singularize(name)) if len(name) >= SHORTEST_NAME]
+    owners = (match["name"] if match else "", name if name == receiver else "", *same)
     return tuple(dict.fromkeys(owner for owner in owners if owner))[:OWNERS]
 
 
@@ -179,6 +194,7 @@ def _names(path: str, text: str, first: int, last: int) -> Iterator[definitions.
 
 # Which files test a file: told by their names, as languages and frameworks name them.
 
+_EVERY_FOLDERS = re.compile(r"(?:__init__|__main__|conftest|index|mod)\.")  # names no subject
 _ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
 
 
@@ -188,17 +204,24 @@ def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> t
     Their names have all words of the file's name; words that are no folder of the file's are
     counted against them.
     """
-    own, language = _words(path.rpartition("/")[2]), language_of(path)
+    folder, _, file = path.rpartition("/")
+    whole = folder.rpartition("/")[2] if _EVERY_FOLDERS.match(file) else file
+    own, language = _words(whole), language_of(path)
     folders = {word for folder in path.split("/")[:-1] for word in _words(folder)}
     ranked = []
     for test in paths if own and not TEST.search(path) else ():
-        named = _words(test.rpartition("/")[2]) if TEST.search(test) else frozenset()
+        named = _words(test.rpartition("/")[2]) if is_test_file(test) else frozenset()
         more = len(named - own - folders)
         is_of_file = bool(named) and own <= named and more <= len(own)
         if is_of_file and has_grammar(test) == has_grammar(path) and language_of(test) == language:
             shared = {*path.split("/")[:-1]} & {*test.split("/")[:-1]}
             ranked.append((more, -len(named & (own | folders)), -len(shared), test))
     return tuple(test for *_, test in sorted(ranked))[:limit]
+
+
+def is_test_file(path: str) -> bool:
+    """Tell whether a file may hold tests: by its path, and not one that every folder has."""
+    return bool(TEST.search(path)) and not _EVERY_FOLDERS.match(path.rpartition("/")[2])
 
 
 def _words(name: str) -> frozenset[str]:
@@ -287,7 +310,7 @@ class Lookup:
     def place(self, use: Use) -> Place | None:
         """Find where a name is defined, the cheapest way first."""
         for owner in use.owners:
-            found = (*self.imports(owner, use.path), *class_files(owner, self.index))
+            found = (*self.imports(owner, use.path), *self.modules(owner, use.path))
             for path in dict.fromkeys((use.path, *found, *self.frames)):
                 if place := self.member(use.name, owner, path):
                     return place
@@ -311,6 +334,14 @@ class Lookup:
         paths = (item for row in tuple(rows)[:2] for item in imported(row, path, self.index, name))
         return tuple(dict.fromkeys(paths))[:3]
 
+    def modules(self, owner: str, path: str) -> tuple[str, ...]:
+        """List the files that a class or a module of this name would be in, the nearest first."""
+        stem = underscore(re.split(r"::|[.\\]", owner)[-1])
+        suffixes = language_of(path).suffixes
+        named = [file for suffix in suffixes for file in self.index.ending(f"{stem}{suffix}")]
+        nearest = sorted(named, key=lambda file: _distance(file, path))[:SAME_NAME_PLACES]
+        return (*class_files(owner, self.index), *nearest)
+
     def within(self, name: str, paths: tuple[str, ...]) -> Place | None:
         """Find the first of some files that defines the name."""
         for path in paths:
@@ -333,17 +364,38 @@ class Lookup:
                 return Place(path, definition.line, definition.end)
         return None
 
+    def constructor(self, place: Place) -> Place | None:
+        """Find what makes an object of the class that a place defines."""
+        known = definitions.definitions_in(place.path, self.text(place.path) or "")
+        inside = (item for item in known if place.line < item.line <= place.end)
+        found = next((item for item in inside if item.name in _CONSTRUCTORS), None)
+        return Place(place.path, found.line, found.end) if found else None
+
     def hits(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
         """Search the tree, but for tests and libraries; empty once too much was searched."""
+        hits = self._searched(text, limit)
+        return tuple(hit for hit in hits if not TEST.search(hit.path) and not is_vendored(hit.path))
+
+    def _searched(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
         if self._search is None or self._left <= 0:
             return ()
         self._left -= 1
         try:
-            hits = self._search(text, "", limit)
+            return self._search(text, "", limit)
         except (GiveUp, TryLater):  # the analyst can still look it up
             self._left = 0
             return ()
-        return tuple(hit for hit in hits if not TEST.search(hit.path) and not is_vendored(hit.path))
+
+    def tests_of(self, path: str, texts: Iterable[str]) -> tuple[str, ...]:
+        """List tests of a file: those that say the first of some texts, and those of its name."""
+        named = files_testing(path, self.index)
+        for text in texts:
+            said = Counter(hit.path for hit in self._searched(text) if is_test_file(hit.path))
+            ranked = sorted(said, key=lambda test: (test not in named, -said[test], test))
+            like = [test for test in ranked if language_of(test) == language_of(path)]
+            if like:
+                return tuple(dict.fromkeys((*like[:TEST_FILES], *named)))
+        return named
 
     def defining(self, name: str, like: str) -> tuple[str, ...]:
         """List the files that define a name, those near the file `like` first.
@@ -365,6 +417,7 @@ class Lookup:
 
 # Definitions on the failing value's way: what an analyst would look up first.
 
+_CONSTRUCTORS = frozenset(("__init__", "initialize", "constructor", "__construct"))
 _EXIT = re.compile(r"\s*(?:return|raise|throw)\b")
 
 Shown = set[tuple[str, int]]
@@ -397,6 +450,14 @@ def called_definitions(
 
 def _previews(place: Place, use: Use, lookup: Lookup, seen: Shown) -> tuple[Preview, ...]:
     """Show a definition: whole where it is short, else its head and, of a maker, its exits."""
+    text = lookup.text(place.path) or ""
+    lines = text_lines(text)
+    if definitions.is_class_at(place.path, text, place.line):  # its head tells nothing of a value
+        made = lookup.constructor(place) if use.is_call else None
+        if made is None:
+            return ()
+        place = made
+    place = place._replace(line=definitions.decorated_from(lines, place.line))
     because = f"used in {use.path.rpartition('/')[2]}:{use.line}"
     because += f", which sets {use.sets}" if use.sets else ""
     makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
@@ -406,7 +467,6 @@ def _previews(place: Place, use: Use, lookup: Lookup, seen: Shown) -> tuple[Prev
     head = cut(place, lookup, seen, "flow", because, most)
     if head is None or not is_maker or is_short:
         return (head,) if head else ()
-    lines = text_lines(lookup.text(place.path) or "")
     exits = [row for row in range(head.end + 1, head.until + 1) if _EXIT.match(lines[row - 1])]
     return (head, *(_exit(head, row, lines) for row in exits[:CALLEE_EXITS]))
 
@@ -417,7 +477,7 @@ def _exit(head: Preview, row: int, lines: tuple[str, ...]) -> Preview:
     outer = (n for n in range(row - 1, head.end, -1) if lines[n - 1].strip())
     above = next((n for n in outer if indent(lines[n - 1]) < depth), row)
     start = above if row - above <= EXIT_REACH else row
-    return head.model_copy(update={"start": start, "end": row, "text": _rows(lines, start, row)})
+    return head.model_copy(update={"start": start, "end": row, "text": rows_of(lines, start, row)})
 
 
 def cut(
@@ -440,7 +500,7 @@ def cut(
         path=place.path,
         start=new[0],
         end=new[-1],
-        text=_rows(lines, new[0], new[-1]),
+        text=rows_of(lines, new[0], new[-1]),
         lines=len(lines),
         kind=kind,
         because=because,
@@ -448,7 +508,8 @@ def cut(
     )
 
 
-def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
+def rows_of(lines: tuple[str, ...], start: int, end: int) -> str:
+    """Cut out lines for a preview."""
     return "\n".join(" ".join(row.splitlines())[:LINE] for row in lines[start - 1 : end])
 
 

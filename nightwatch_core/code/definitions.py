@@ -1,7 +1,7 @@
 """Finds where code defines and uses names: in a file's tree, or in lines without a grammar."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
@@ -9,7 +9,15 @@ import tree_sitter
 from tree_sitter import Node
 
 from nightwatch_core.code import languages
-from nightwatch_core.code.syntax import FUNCTIONS, body_of, names_of, nodes_in, targets_of, text_of
+from nightwatch_core.code.syntax import (
+    FUNCTIONS,
+    body_of,
+    indent,
+    names_of,
+    nodes_in,
+    targets_of,
+    text_of,
+)
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
@@ -27,6 +35,8 @@ _KEYWORD = re.compile(
     rf"[ \t]{{0,16}}(?:(?:{_MODIFIERS}) )*(?:{_KEYWORDS})[ (*]{{1,3}}"
     r"(?:self\.|\w{1,80}::){0,5}(?P<name>[A-Za-z_$][\w$]{0,80}[?!]?)"
 )
+DECORATES = re.compile(r"\s*(?:@|#\[|\[\w)")
+DECORATORS = 8  # lines above a definition that may decorate it
 _CLOSES = ("end", "}", "};", "});", ")")  # what may stand alone behind a body
 
 Kind = Literal["function", "class", "value"]
@@ -84,6 +94,35 @@ def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
     """List the functions of a whole file that hold a line, the outermost first."""
     enclosing = (item for item in definitions_in(path, text) if item.line <= line <= item.end)
     return tuple(item for item in enclosing if item.kind == "function")
+
+
+def class_around(path: str, text: str, line: int) -> Definition | None:
+    """Find the innermost class that a line is inside of."""
+    known = (item for item in definitions_in(path, text) if item.kind == "class")
+    enclosing = (item for item in known if item.line < line <= item.end)
+    return max(enclosing, default=None, key=lambda item: item.line)
+
+
+def is_class_at(path: str, text: str, line: int) -> bool:
+    """Tell whether a class is defined at this very line."""
+    return any(item.line == line and item.kind == "class" for item in definitions_in(path, text))
+
+
+def decorated_from(lines: Sequence[str], line: int, above: re.Pattern[str] = DECORATES) -> int:
+    """Find the first line of what decorates a definition; the definition's own where nothing does.
+
+    >>> decorated_from(("a = 1", "@get(", '    "/a",', ")", "def f():"), 5)
+    2
+    """
+    first, depth = line, indent(lines[line - 1])
+    for number in range(line - 1, max(0, line - 1 - DECORATORS), -1):
+        row = lines[number - 1]
+        is_beside = indent(row) == depth and bool(row.strip())
+        if is_beside and above.match(row):
+            first = number
+        elif not row.strip() or (is_beside and row.strip() not in (")", "})")):
+            break
+    return first
 
 
 def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:

@@ -165,6 +165,12 @@ WEIGHTS: tuple[tuple[float, str, Callable[[Frame], bool]], ...] = (
 )
 
 
+def only_carries(frame: Frame) -> bool:
+    """Tell by its names whether a frame is plumbing around the code that matters, or a helper."""
+    is_helper = not RULES.words["helpers"].isdisjoint(_stem(frame))
+    return is_helper or not RULES.words["plumbing"].isdisjoint(_words(frame)[:1])
+
+
 def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     """List files of the trace, most likely first; score 0 to 1, relative to the best.
 

@@ -21,6 +21,7 @@ class SymptomRules(Value):
     """`rules/symptoms.toml`."""
 
     hosts: tuple[Pattern, ...]
+    databases: tuple[Pattern, ...]
     same: dict[str, str]
     symptoms: tuple[Wordings, ...]
 

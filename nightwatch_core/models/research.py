@@ -17,8 +17,9 @@ class LikelyFile(Value):
     because: tuple[str, ...] = ()
 
 
-# Why lines are shown: where it fails, a caller, what made the failing value, a likely file's head.
-PreviewKind = Literal["failing", "frame", "flow", "guess"]
+# Why lines are shown: where it fails, a caller, what made the failing value, a likely file's
+# head, what a database names.
+PreviewKind = Literal["failing", "frame", "flow", "guess", "table"]
 
 
 class Preview(Value):
@@ -41,9 +42,9 @@ class Onset(Value):
     because: str = "first seen"
 
 
-# Whose line it is: the one that failed, one that sets what it reads, a caller's, or one of what is
-# used there.
-AuthorKind = Literal["failing", "sets", "caller", "used"]
+# Whose line it is: the one that failed, one that sets what it reads, a caller's, one of what is
+# used there, or one of a table that a database names.
+AuthorKind = Literal["failing", "sets", "caller", "used", "table"]
 
 
 class LineAuthor(Value):

@@ -17,6 +17,7 @@ from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code import edits
 from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves
+from nightwatch_core.code.definitions import class_around
 from nightwatch_core.code.edit_policy import hidden_in, refusal
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -383,7 +384,6 @@ SCHEMA: dict[str, Any] = {
     "properties": dict.fromkeys(FIELDS, _TEXT),
     "required": list(FIELDS),
 }
-_CLASS = re.compile(r"^([ \t]*)(?:export )?(?:default )?(?:abstract )?class\s")
 _CLASS_LINES = 30
 
 
@@ -444,13 +444,11 @@ def _code(harness: Harness) -> Iterator[str]:
 
 def _class_around(path: str, text: str, shown: Preview) -> Iterator[Preview]:
     lines = text_lines(text)
-    inner = next(filter(str.strip, lines[shown.start - 1 : shown.end]), "")
-    for number in range(min(shown.start, len(lines)) - 1, 0, -1):
-        head = _CLASS.match(lines[number - 1])
-        if head and len(head[1]) < len(inner) - len(inner.lstrip()):
-            last = min(number + _CLASS_LINES, shown.start - 1)
-            yield cut_out(path, lines, number, last, "frame", "the class around it")
-            return
+    rows = (n for n in range(shown.start, shown.end + 1) if lines[n - 1].strip())
+    head = class_around(path, text, next(rows, shown.start))
+    if head and head.line < shown.start:
+        last = min(head.line + _CLASS_LINES, shown.start - 1)
+        yield cut_out(path, lines, head.line, last, "frame", "the class around it")
 
 
 def _facts(reproduction: Reproduction, shown: Shown | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ nothing was printed, its frames are listed. What was left out is said, and where
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from operator import attrgetter
@@ -21,6 +21,8 @@ from nightwatch_core.traces.placing import plain
 _CALLS = ("at ", "from ", "... ", "#")  # how rows without a line begin
 _SOURCE = "    "  # how Python and others begin the rows of source below a frame
 _OURS = "  <- ours"
+_MARKS = re.compile(r"[ |]*[~^]+\s*")  # under a part of the line above
+NAMES = 6  # of functions that are left out
 _OUTERMOST_FIRST = ("python",)
 # Where libraries are installed says nothing; which file of which library does.
 _LIBRARIES = re.compile(r"/[\w./@+-]{0,200}/(?:site-packages|dist-packages|gems|node_modules)/")
@@ -39,13 +41,20 @@ class Rows(NamedTuple):
 
     kind: Kind
     rows: tuple[str, ...]
+    name: str = ""  # of the frame's function
 
 
-def trace_text(trace: Trace) -> str:
-    """Write the trace, outer and inner libraries and frames that only pass on folded."""
+def trace_text(trace: Trace, shown: Container[tuple[str, int | None]] = ()) -> str:
+    """Write the trace, outer and inner libraries and frames that only pass on folded.
+
+    Source of own frames whose lines are `shown` beside it (path, line) is left out, but for the
+    innermost one's.
+    """
     printed = block(trace.raw, limits.PRINTED_READ).split("\n")
     is_printed = any(map(str.strip, printed))
-    parts = _printed(printed, trace) if is_printed else _listed(trace.frames[: limits.FRAMES])
+    parts = (
+        _printed(printed, trace, shown) if is_printed else _listed(trace.frames[: limits.FRAMES])
+    )
     folded = _folded(parts, is_printed and trace.language in _OUTERMOST_FIRST)
     text = "\n".join(row for part in folded for row in part.rows)
     is_marked = any(part.kind in _OWN for part in folded) or not trace.in_app
@@ -93,15 +102,23 @@ def _listed(frames: Iterable[Frame]) -> list[Rows]:
     return parts
 
 
-def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
+def _printed(
+    rows: Sequence[str], trace: Trace, shown: Container[tuple[str, int | None]]
+) -> list[Rows]:
     own, every = FrameNames(trace.in_app), FrameNames(trace.frames)
     parts: list[Rows] = []
+    is_shown = False
     for row in (_LIBRARIES.sub(".../", row) for row in rows):
         if parts and parts[-1].kind != "text" and _is_source(row, trace.language, every):
             part = parts[-1]
             only_passes = part.kind == "own" and _PASSES_ON.search(row[: limits.ROW_CHARACTERS])
-            parts[-1] = Rows("passes on" if only_passes else part.kind, (*part.rows, row))
+            row_kept = (
+                () if is_shown or (part.kind == "library" and _MARKS.fullmatch(row)) else (row,)
+            )
+            kind: Kind = "passes on" if only_passes else part.kind
+            parts[-1] = part._replace(kind=kind, rows=(*part.rows, *row_kept))
         elif frame := own.frame(row):
+            is_shown = frame != trace.top and (frame.repo_path, frame.line) in shown
             is_said = frame.repo_path in row and str(frame.line or "") in row
             marked = (
                 f"{row}{_OURS}"
@@ -109,8 +126,10 @@ def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
                 else f"{row}{_OURS}, {frame.place}"
             )
             parts.append(Rows("own", (*_function_row(parts, row), marked)))
-        elif every.frame(row) or row.strip().startswith(_CALLS):
-            parts.append(Rows("library", (*_function_row(parts, row), row)))
+        elif (frame := every.frame(row)) or row.strip().startswith(_CALLS):
+            name = line(frame.function, 60) if frame else ""
+            is_shown = False
+            parts.append(Rows("library", (*_function_row(parts, row), row), name))
         else:
             parts.append(Rows("text", (row,)))
     return parts
@@ -153,7 +172,12 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     left = len(run) - first - last
     if sum(len(part.rows) for part in run[first : len(run) - last]) <= limits.FOLDED_ROWS:
         return run
-    note = Rows("text", (f"[... {left} {what} left out ...]",))
+    names = [
+        name for name, _ in groupby(part.name for part in run[first : len(run) - last]) if name
+    ]
+    is_between = bool(first and last and names)  # the outermost ones are a server's, or a runner's
+    told = f": {', '.join(names[:NAMES])}{', …' if names[NAMES:] else ''}" if is_between else ""
+    note = Rows("text", (f"[... {left} {what} left out{told} ...]",))
     return [*run[:first], note, *run[len(run) - last :]]
 
 

@@ -174,17 +174,17 @@ def test_everything_is_bounded():
 
 
 def test_of_a_long_function_the_head_is_shown_and_where_it_ends():
-    files = {"a.py": "\n".join(("x = load(1)", "", "def load(n):", *["    a = 1"] * 51, ""))}
+    files = {"a.py": "\n".join(("x = load(1)", "", "def load(n):", *["    a = 1"] * 71, ""))}
     (shown,) = found(files, ("a.py", 1))
-    assert (shown.start, shown.end, shown.until) == (3, 19, 54)
+    assert (shown.start, shown.end, shown.until) == (3, 19, 74)
 
 
 def test_of_a_long_function_every_exit_is_shown_with_its_condition():
-    body = ["    a = 1"] * 50
+    body = ["    a = 1"] * 70
     body[20:23] = ["    if n:", "        a = 2", "        return None"]
     files = {"a.py": "\n".join(("x = load(1)", "", "def load(n):", *body, "    return a", ""))}
     shown = found(files, ("a.py", 1))
-    assert [(part.start, part.end) for part in shown] == [(3, 19), (24, 26), (54, 54)]
+    assert [(part.start, part.end) for part in shown] == [(3, 19), (24, 26), (74, 74)]
     assert shown[1].text == "    if n:\n        a = 2\n        return None"
 
 

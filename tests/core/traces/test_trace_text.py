@@ -43,10 +43,30 @@ def test_libraries_between_own_frames_keep_both_ends():
     rows = shown(ruby(below=9) + "\napp/models/cart.rb:70:in 'outer'", "ruby")
     assert rows[2:5] == [
         SHORT.format(n=10),
-        "[... 7 frames of libraries left out ...]",
+        "[... 7 frames of libraries left out: call ...]",
         SHORT.format(n=18),
     ]
     assert rows[5] == "app/models/cart.rb:70:in 'outer'  <- ours"
+
+
+def test_source_that_stands_beside_it_is_left_out_but_for_the_innermost_and_marks_of_libraries():
+    raw = (
+        'Traceback (most recent call last):\n  File "/srv/app/cart.py", line 9, in show\n'
+        '    total(cart, 1)\n    ~~~~~^^^^^\n  File "/usr/lib/site-packages/a.py", line 3, in b\n'
+        '    c(d)\n    ~^^^\n  File "/srv/app/cart.py", line 7, in total\n    return cart.net\n'
+        "           ^^^^^^^^\nAttributeError: no net\n"
+    )
+    trace = map_frames(parse(raw, "python", ()), PathIndex(TREE))
+    rows = trace_text(trace, {("app/cart.py", 9), ("app/cart.py", 7)}).split("\n")
+    assert rows[1:] == [
+        '  File "/srv/app/cart.py", line 9, in show  <- ours',
+        '  File ".../a.py", line 3, in b',
+        "    c(d)",
+        '  File "/srv/app/cart.py", line 7, in total  <- ours',
+        "    return cart.net",
+        "           ^^^^^^^^",
+        "AttributeError: no net",
+    ]
 
 
 JAVA = """com.acme.Failed: no cart
