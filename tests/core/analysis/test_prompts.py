@@ -107,6 +107,20 @@ def test_previews_carry_the_lines_numbers():
     ]  # fmt: skip
 
 
+def test_previews_of_one_file_for_one_reason_stand_together_and_sections_in_one_fence():
+    previews = (
+        preview(text="b", start=9, because="used", kind="flow"),
+        preview(path="shop/a.py", text="c", start=1, because="used", kind="flow"),
+        preview(text="a", start=7, because="used", kind="table"),
+    )
+    message = first_message(case(), (), ResearchContext(previews=previews))
+    shown = message.partition("comes from\n\n```\n")[2].rstrip("`\n")
+    assert shown.split("\n") == [
+        "shop/cart.py (lines 7-9 of 40): used", "7| a", "[8 left out]", "9| b", "",
+        "shop/a.py (lines 1-1 of 40): used", "1| c",
+    ]  # fmt: skip
+
+
 def test_code_is_shown_as_it_is_and_other_text_without_what_nobody_sees():
     hidden = "a\u200bb\x1b[31m"
     of = case(group(message=hidden))

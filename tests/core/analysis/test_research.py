@@ -101,6 +101,17 @@ def test_where_it_is_raised_on_purpose_the_caller_fails_too():
     ]  # fmt: skip
 
 
+def test_a_function_that_is_shown_alone_says_which_class_it_is_of():
+    text = (
+        "class Wrapped(Base):\n"
+        + "    x = 1\n" * 300
+        + "    def get(self):\n        return 1 / 0\n"
+    )
+    for name, told in (("a.py", "line 303 fails, in class Wrapped(Base):"), ("wrapped.py", "")):
+        (one,) = source_previews(case(frame(name, 303)), likely(name), {name: text}.get)
+        assert one.because == (told or "line 303 fails")
+
+
 def test_what_sets_a_member_elsewhere_in_the_file_is_shown():
     text = (
         "class A:\n    def start(self):\n        self.port = listen(1)\n"

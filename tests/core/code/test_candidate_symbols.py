@@ -13,6 +13,7 @@ from nightwatch_core.code.candidate_symbols import (
     called_definitions,
     candidate_symbols,
     files_testing,
+    frames_of,
 )
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -83,6 +84,46 @@ def test_definitions_are_found_in_several_languages(files, place):
     assert starts(found(files, failing)) == [tuple(place)]
     if files is not RUBY:  # nothing there says in which file
         assert starts(found(files, failing, searched=False)) == [tuple(place)]
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "expected"),
+    TABLES["what_a_value_is_read_from_is_shown_whole_from_its_decorators_and_class_heads_are_not"],
+)
+def test_what_a_value_is_read_from(files, place, expected):
+    assert starts(found(files, tuple(place))) == [tuple(item) for item in expected]
+
+
+def placed(*rows):
+    frames = [Frame(path=p, repo_path=p, line=n, function=f, in_app=True) for p, n, f in rows]
+    trace = Trace(links=(ExceptionLink(error_class="E", frames=tuple(frames)),))
+    return [frame.line for frame in frames_of(case().model_copy(update={"trace": trace}))]
+
+
+def test_few_own_frames_are_all_shown_and_plumbing_comes_last():
+    rows = ("a.py", 1, "total"), ("a/utils.py", 2, "each"), ("b.py", 3, "call"), ("c.py", 4, "show")
+    assert placed(*rows) == [1, 4, 2, 3]
+    assert placed(*rows, ("d.py", 5, "page")) == [1, 4, 5]
+
+
+def test_what_ran_between_two_calls_of_the_failing_function_is_shown():
+    rows = [(f"{name}.py", n, name) for n, name in enumerate("abcdafg", start=1)]
+    assert placed(*rows) == [1, 2, 3, 4, 5]
+
+
+def test_tests_are_those_that_say_the_function_then_those_of_the_name():
+    files = {
+        "app/tags.py": "def get_tags(x):\n    pass\n",
+        "tests/test_tags.py": "",
+        "tests/test_bookmarks.py": "from app.tags import get_tags\nget_tags(1)\n",
+        "tests/__init__.py": "get_tags",
+        "tests/get_tags.js": "get_tags",
+    }
+    known = lookup(Code(files), case())
+    named, said = "tests/test_tags.py", "tests/test_bookmarks.py"
+    assert known.tests_of("app/tags.py", ("get_tags",)) == (said, named)
+    assert known.tests_of("app/tags.py", ("nowhere", "app.tags")) == (said, named)
+    assert known.tests_of("app/tags.py", ()) == (named,)
 
 
 def test_what_was_shown_is_not_shown_again():

@@ -3,7 +3,7 @@
 import pytest
 from tables import tables_of
 
-from nightwatch_core.code.definitions import definitions_in, uses_in
+from nightwatch_core.code.definitions import class_around, definitions_in, uses_in
 
 TABLES = tables_of(__file__)
 
@@ -20,6 +20,12 @@ def test_definitions_and_uses_of_every_language(path):
     )
     names = dict.fromkeys(one.name for one in uses_in(path, text, total.line, total.end))
     assert " ".join(names) == used
+
+
+def test_a_function_of_the_module_has_no_class_around_it():
+    text = "class A:\n    def f(self):\n        pass\n\n\ndef g():\n    if 1:\n        pass\n"
+    heads = [class_around("a.py", text, line) for line in (1, 2, 3, 6, 8)]
+    assert [head.name if head else "" for head in heads] == ["", "A", "A", "", ""]
 
 
 def test_strings_comments_and_calls_with_blocks_define_nothing():
