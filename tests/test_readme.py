@@ -370,6 +370,15 @@ def test_the_excerpt_is_what_the_sample_night_prints(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     printed = [line.rstrip() for line in done.stdout.splitlines()]
     assert not [line for line in excerpt() if line not in printed]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    asked = re.findall(r'bin/nightwatch ((?:knowledge search|learnings) "[^"]+")', readme)
+    assert len(asked) == 2
+    for command in asked:  # what was just learned is found
+        code = ("-c", "from flows.commands.app import main; main()", *shlex.split(command))
+        found = subprocess.run(
+            [sys.executable, *code], env=environment, capture_output=True, text=True, cwd=ROOT
+        )
+        assert "AttributeError" in found.stdout, found.stdout + found.stderr
 
 
 if __name__ == "__main__":
