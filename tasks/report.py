@@ -11,6 +11,7 @@ from prefect.settings import get_current_settings
 
 from nightwatch_core.errors import NightWatchError, NotTonight
 from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.memory.rates import changes
 from nightwatch_core.models.assignment import CauseFindings, PublishResult
 from nightwatch_core.models.errors import Selection, Window
 from nightwatch_core.models.options import NightOptions
@@ -119,6 +120,15 @@ def tell_earlier(report: RunReport) -> None:
             nights.keep(late.model_copy(update={"unsent": False}))
 
 
+def with_changes(report: RunReport) -> RunReport:
+    """Add to a report what has changed since the newest night of its kind."""
+    earlier = publishing(report.options).nights.reports()
+    same = (item for item in islice(earlier, LAST) if item.night.kind.key == report.night.kind.key)
+    before = next((item for item in same if item.night.id != report.night.id), None)
+    found = changes(report, before) if before and report.night.kind.key else ()
+    return report.model_copy(update={"changes": found})
+
+
 def _finished(report: RunReport) -> RunReport:
     """The report as everybody sees it: in files, in Prefect, and on the terminal of its run."""
     return masked(report).model_copy(update={"finished": reading(report.options).clock.now()})
@@ -142,7 +152,8 @@ def tell_the_team(report: RunReport) -> RunReport:
 
     Reports of earlier nights that could not be sent go first.
     """
-    kept = keep_report(with_health(_finished(report)))
+    compared = attempt("comparing with earlier nights", with_changes, report, otherwise=report)
+    kept = keep_report(with_health(_finished(compared.value)))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     late = attempt("sending earlier reports", tell_earlier, kept, otherwise=None)
     delivered = attempt("notifying the team", notify, kept, otherwise="")

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, time
 from math import exp, inf, isfinite, lgamma
 from typing import NamedTuple
 
-from nightwatch_core.memory.occurrences import aware, hours_between, night_date
-from nightwatch_core.models.errors import Window
+from nightwatch_core.memory.occurrences import aware, hours_between, night_date, sighting
+from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.models.errors import Case, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen, OccurrenceCount
-from nightwatch_core.models.report import Night, NightRecord
+from nightwatch_core.models.report import Change, ChangeKind, Night, NightRecord, RunReport
 
 NIGHT = 24.0  # hours that a night looked at, where nobody wrote it down
 SPREAD = 0.45**2  # variance over squared mean of one error's nightly rates, as is usual
@@ -103,6 +104,42 @@ def is_spike(
         return ""
     on = f"on {len(nights)} night{'' if len(nights) == 1 else 's'} before"
     return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"
+
+
+def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
+    """List errors that are new, back, rising or gone since a night of the same sources.
+
+    Empty where either night does not tell of every error of its window.
+    """
+    if before.night.window.until >= report.night.window.until or not (
+        _is_whole(before) and _is_whole(report)
+    ):
+        return ()
+    known = {analysis.fingerprint for analysis in report.analyses if analysis.known_as}
+    found = []
+    for case in report.cases:
+        earlier = [old for old in before.cases if names(old) & names(case)]
+        was = sum(old.occurrences for old in earlier)
+        seen = [_seen(old, before).model_copy(update={"occurrences": was}) for old in earlier[:1]]
+        kind: ChangeKind = "rising" if seen else "back" if case.fingerprint in known else "new"
+        if not seen or is_spike(seen, total((_seen(case, report),)), RISE_LEVEL):
+            found.append(Change(kind=kind, title=case.title, before=was, now=case.occurrences))
+    every = frozenset[str]().union(*map(names, report.cases))
+    for old in before.cases:
+        usual, none = (total((_seen(old, night),)) for night in (before, report))
+        none = none.model_copy(update={"occurrences": 0})
+        if every.isdisjoint(names(old)) and chances(usual, none).at_most < RISE_LEVEL:
+            found.append(Change(kind="gone", title=old.title, before=old.occurrences))
+    return tuple(found)
+
+
+def _is_whole(report: RunReport) -> bool:
+    told = sum(len(case.groups) for case in report.cases)
+    return report.read_whole and report.status in ENDED and told >= report.errors
+
+
+def _seen(case: Case, report: RunReport) -> NightSeen:
+    return sighting(case, report.night, "", "", report.traffic)
 
 
 def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:

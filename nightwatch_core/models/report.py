@@ -7,7 +7,7 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.code import Commit, DraftCi
-from nightwatch_core.models.errors import DroppedGroup, RejectedRecord, Window
+from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeUpdate, Pattern, Scoreboard
 from nightwatch_core.models.options import Health, NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
@@ -90,6 +90,18 @@ class Accounts(Value):
     proofs: Usage = Usage()  # of reproductions and corrections, besides `usage`
 
 
+ChangeKind = Literal["new", "back", "rising", "gone"]
+
+
+class Change(Value):
+    """An error that is not as it was the night before; its title is untrusted text."""
+
+    kind: ChangeKind
+    title: str
+    before: int = 0
+    now: int = 0
+
+
 class RunReport(Value):
     """Everything one night has to tell: nothing dropped, failed or undone is missing."""
 
@@ -124,8 +136,15 @@ class RunReport(Value):
     usage: Usage = Usage()
     accounts: Accounts = Accounts()
     health: Health | None = None  # how its services were; None: nobody looked
+    changes: tuple[Change, ...] = ()  # since the night before; empty: nothing to compare with
     started: datetime
     finished: datetime
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Return every case it tells of, those that were not analysed last."""
+        analysed = (*(a.case for a in self.analyses), *(failure.case for failure in self.failures))
+        return *analysed, *(Case(leader=item.group) for item in self.dropped)
 
 
 # Words for a night's bundle: what it was told, by question, and what it decided.

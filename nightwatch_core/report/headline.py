@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import get_args
 
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.proposals import Receipt
-from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.report import ChangeKind, RunReport
 from nightwatch_core.text.plain_text import plural
 
 NOTHING_CAME = "The night failed before it read any errors: nothing was analysed."
@@ -14,6 +15,7 @@ NOTHING_READ = "No errors were read and the data is incomplete: see the reasons 
 UNREADABLE = "No errors were found, but some records could not be read."
 PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
 PATCH = "patch"  # what a draft is called where it has no branch
+MOST_COUNTS = 3  # shown of errors that rose or are gone
 COLLECT = "Run with --collect to retrieve results."
 
 
@@ -28,7 +30,19 @@ def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
 
 
 def headline(report: RunReport) -> str:
-    """Return the night in one line; never "0 errors" where the source gave no usable answer."""
+    """Return the night in one line, and what changed since the night before."""
+    told = []
+    for kind in get_args(ChangeKind):
+        some = [change for change in report.changes if change.kind == kind]
+        counts = [f"{change.before:,} → {change.now:,}" for change in some[:MOST_COUNTS]]
+        shown = f" ({', '.join(counts)})" if kind in ("rising", "gone") else ""
+        told += [f"{len(some):,} {kind}{shown}"] if some else []
+    since = f" · since the night before: {', '.join(told)}" if told else ""
+    return f"{_of_tonight(report)}{since}"
+
+
+def _of_tonight(report: RunReport) -> str:
+    """Return what the night did; never "0 errors" where the source gave no usable answer."""
     new, reused = fresh(report), [a for a in report.analyses if a.ending.kind == "reused"]
     analysed = _groups(new)
     if report.status == "failed":

@@ -50,6 +50,16 @@ _OF_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reope
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
 
+def changes(report: RunReport, limits: Limits) -> Section:
+    """Return which errors came back, rose, or are gone since the night before."""
+    texts = (
+        f"{change.kind}: {change.title} ({change.before:,} → {change.now:,})"
+        for change in report.changes
+        if change.kind != "new"
+    )
+    return bullets("changes", "Since the night before", texts, limits.lines)
+
+
 def patterns(report: RunReport, limits: Limits) -> Section:
     """Return the patterns with their reasons."""
     entries = []

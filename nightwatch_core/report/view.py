@@ -47,7 +47,7 @@ def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.Repor
     made = (make(report, limits) for make in _SECTIONS)
     reasons = capped([line(item, blocks.LONG) for item in report.degraded], limits.lines)
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
-    groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in _cases(report))
+    groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in report.cases)
     advice = report.advice if limits.advice else ()
     banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
     standing: blocks.Standing = "calm"
@@ -403,6 +403,7 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
 
 
 _SECTIONS: tuple[Callable[[RunReport, blocks.Limits], blocks.Section], ...] = (
+    sections.changes,
     _errors,
     _findings,
     _unknown,
@@ -445,16 +446,10 @@ def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ..
     near: dict[str, Case] = {}
     if not fingerprint.strip():
         return ()
-    for case in (case for report in reports for case in _cases(report)):
+    for case in (case for report in reports for case in report.cases):
         names = (case.fingerprint, *case.aliases)
         if is_name(fingerprint, names):
             return (case,)
         if begun := next((name for name in names if is_beginning(fingerprint, (name,))), None):
             near.setdefault(begun, case)
     return tuple(near.values())
-
-
-def _cases(report: RunReport) -> Iterator[Case]:
-    yield from (analysis.case for analysis in report.analyses)
-    yield from (failure.case for failure in report.failures)
-    yield from (Case(leader=group.group) for group in report.dropped)

@@ -8,6 +8,7 @@ import pytest
 from core.report_fixture import NOW, analysis, empty, group, known
 from tables import tables_of
 
+from nightwatch_core.memory.rates import changes
 from nightwatch_core.models.analysis import Ending, Failure
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
@@ -15,7 +16,7 @@ from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.proposals import Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.headline import NOTHING_CAME, headline
-from nightwatch_core.report.view import record_of
+from nightwatch_core.report.view import record_of, view
 
 TABLES = tables_of(__file__)
 
@@ -87,3 +88,36 @@ def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
 def test_a_healthy_night_is_counted_by_what_it_knew() -> None:
     report = known()
     assert (record_of(report).known, record_of(report).analysed) == (2, 0)
+
+
+def two_nights(before: dict[str, int], now: dict[str, int], **more: Any) -> tuple[RunReport, ...]:
+    """The night before and tonight, of errors by their names and counts."""
+
+    def read(day: int, counts: dict[str, int], **changes: Any) -> RunReport:
+        groups = [
+            group(fingerprint=f"v1:{name}", transaction=name, occurrences=count)
+            for name, count in counts.items()
+        ]
+        window = {"since": NOW.replace(day=day - 1), "until": NOW.replace(day=day)}
+        night = {"id": f"n{day}", "window": window, "now": NOW}
+        analyses = [
+            {"case": {"leader": one}, "title": "", "root_cause": "", "confidence": "low",
+             "known_as": ("v1:x",) * (one.transaction == "back")}
+            for one in groups
+        ]  # fmt: skip
+        told = {"night": night, "errors": len(groups), "read_whole": True, "analyses": analyses}
+        return empty(**(told | changes))
+
+    return read(20, now, **more), read(19, before)
+
+
+@pytest.mark.parametrize("told", TABLES["changes"], ids=lambda told: told["why"])
+def test_what_changed_since_the_night_before(told: dict[str, Any]) -> None:
+    tonight, before = two_nights(told["before"], told["now"], **told.get("tonight", {}))
+    report = tonight.model_copy(update={"changes": changes(tonight, before)})
+    _, _, since = headline(report).partition(" · since the night before: ")
+    assert since == told["text"]
+    section = view(report).section("changes")
+    shown = [text for block in section.blocks for text in block.items]
+    assert shown == told.get("shown", [])
+    assert changes(before, tonight) == ()  # nothing is compared with a later night
