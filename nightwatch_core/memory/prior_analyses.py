@@ -14,7 +14,7 @@ from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import summary
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes import REOPENED, is_only_rejected, open_trouble, why_no_news
-from nightwatch_core.memory.rates import RISE_LEVEL, SPIKE_LEVEL, is_spike
+from nightwatch_core.memory.rates import RISE, SPIKE, is_spike
 from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
@@ -75,8 +75,7 @@ def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[
     at = occurrences.plausible(lesson.analysed_at, tonight.night)
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     is_old = 0 < tonight.lesson_days < days
-    level = RISE_LEVEL if occurrences.why_weak(lesson) else SPIKE_LEVEL
-    spike = is_spike(earlier, tonight.count, level)
+    spike = is_spike(earlier, tonight.count, RISE if occurrences.why_weak(lesson) else SPIKE)
     return regressed, spike, f"it is {days} days old" if is_old else ""
 
 

@@ -18,13 +18,22 @@ from nightwatch_core.models.report import Change, ChangeKind, Night, NightRecord
 
 NIGHT = 24.0  # hours that a night looked at, where nobody wrote it down
 SPREAD = 0.45**2  # variance over squared mean of one error's nightly rates, as is usual
-SPIKE_LEVEL = 0.005  # chance at most of so many, were the rate the old one
-RISE_LEVEL = 0.05  # the same where a mistake costs a word or a look, and no lesson
 SPIKE_RATIO = 2.0  # times the old rate at least
 SPIKE_EXCESS = 5.0  # occurrences more than expected at least
 ENDED = ("complete", "degraded")
 _MOST_ADDED = 2_000  # outcomes; of more, so many in the same share are reckoned with
 _LARGEST, _LEAST = 1e15, 1e-6  # counts, hours and transactions that can be reckoned with
+
+
+class Test(NamedTuple):
+    """When a rate is no longer the old one."""
+
+    level: float  # chance at most of so many, were it the old one
+    nights: float = 0.0  # that at least were looked at: files of an hour are of another day each
+
+
+SPIKE = Test(0.005)
+RISE = Test(0.05, 2.0)  # where a mistake costs a word or a look, and no lesson
 
 
 class Chances(NamedTuple):
@@ -34,7 +43,9 @@ class Chances(NamedTuple):
     at_least: float = 1.0
 
 
-def chances(before: OccurrenceCount, after: OccurrenceCount, ratio: float = 1.0) -> Chances:
+def chances(
+    before: OccurrenceCount, after: OccurrenceCount, ratio: float = 1.0, nights: float = 0.0
+) -> Chances:
     """Return the chances of the later count, were its rate `ratio` times the one before.
 
     Both are 1 where nothing is known of the exposure.
@@ -44,7 +55,7 @@ def chances(before: OccurrenceCount, after: OccurrenceCount, ratio: float = 1.0)
         return Chances()
     x, y = _count(before), _count(after)
     share = ratio * new / (ratio * new + old)
-    nights = (amount(before.hours) + amount(after.hours)) / NIGHT or 1.0
+    nights = max((amount(before.hours) + amount(after.hours)) / NIGHT, nights) or 1.0
     a, b = share * nights / SPREAD, (1.0 - share) * nights / SPREAD
     if min(a, b) <= 0.0:
         return Chances()
@@ -80,9 +91,7 @@ def rate_ratio(before: OccurrenceCount, after: OccurrenceCount) -> float | None:
     return inf if _count(after) and all(_exposures(before, after)) else None
 
 
-def is_spike(
-    earlier: Sequence[NightSeen], tonight: OccurrenceCount, level: float = SPIKE_LEVEL
-) -> str:
+def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount, test: Test = SPIKE) -> str:
     """Return the reason tonight is a spike against earlier nights; empty for none.
 
     >>> nights = tuple(NightSeen(date=f"2031-03-0{day}", night="", occurrences=12, verdict="known")
@@ -100,7 +109,7 @@ def is_spike(
     minimum = max(SPIKE_RATIO * usual, usual + SPIKE_EXCESS)
     if not usual or many < minimum or many <= highest * now.hours:  # once seen is no news
         return ""
-    if chances(before, now).at_least >= level:
+    if chances(before, now, nights=test.nights).at_least >= test.level:
         return ""
     on = f"on {len(nights)} night{'' if len(nights) == 1 else 's'} before"
     return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"
@@ -122,13 +131,14 @@ def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
         was = sum(old.occurrences for old in earlier)
         seen = [_seen(old, before).model_copy(update={"occurrences": was}) for old in earlier[:1]]
         kind: ChangeKind = "rising" if seen else "back" if case.fingerprint in known else "new"
-        if not seen or is_spike(seen, total((_seen(case, report),)), RISE_LEVEL):
+        if not seen or is_spike(seen, total((_seen(case, report),)), RISE):
             found.append(Change(kind=kind, title=case.title, before=was, now=case.occurrences))
     every = frozenset[str]().union(*map(names, report.cases))
     for old in before.cases:
         usual, none = (total((_seen(old, night),)) for night in (before, report))
         none = none.model_copy(update={"occurrences": 0})
-        if every.isdisjoint(names(old)) and chances(usual, none).at_most < RISE_LEVEL:
+        chance = chances(usual, none, nights=RISE.nights).at_most
+        if every.isdisjoint(names(old)) and chance < RISE.level:
             found.append(Change(kind="gone", title=old.title, before=old.occurrences))
     return tuple(found)
 

@@ -392,14 +392,17 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         for item in report.analyses
         if not item.has_cause and not _in_detail(item, report, limits)
     ]
+    looked = [item for item in unknown if item.ending.kind != "reused"]
     entries = (
         blocks.Entry(head=sections.error_in_list(item.case.leader), text=sections.gist(item))
-        for item in unknown[: limits.rows]
+        for item in looked[: limits.rows]
     )
     title = f"Cause unknown: {plural(len(unknown), 'error')}"
-    return blocks.section(
-        "unknown", title, blocks.cut(blocks.Entries, entries, limits.rows, len(unknown))
-    )
+    again = plural(len(unknown) - len(looked), "error was", "errors were")
+    text = f"{again} looked at on earlier nights, and nothing speaks for another finding."
+    told = (blocks.Paragraphs(text=text),) if len(looked) < len(unknown) else ()
+    listed = blocks.cut(blocks.Entries, entries, limits.rows, len(looked)) if looked else ()
+    return blocks.section("unknown", title, listed, told)
 
 
 _SECTIONS: tuple[Callable[[RunReport, blocks.Limits], blocks.Section], ...] = (
