@@ -204,7 +204,7 @@ def learned_sentence(report: RunReport) -> str:
             sentences.append(f"Lessons: {counted}.")
         if learned.unknown:
             have = "has" if learned.unknown == 1 else "have"
-            again = "no known cause; NightWatch analyses them again once their code or rate changes."
+            again = "no known cause; NightWatch analyses them again once code or rate changes."
             sentences.append(f"{plural(learned.unknown, 'error')} {have} {again}")
         if learned.lessons and not sentences:
             sentences.append(f"{plural(len(learned.lessons), 'lesson')} kept.")
