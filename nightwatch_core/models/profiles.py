@@ -28,6 +28,7 @@ class Profile(Value):
     red: tuple[str, ...] = ()  # tests that fail on the base
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code
     seconds: float = 0.0  # of one run
+    sampled: tuple[str, ...] = ()  # files that were run instead of the whole suite
     trouble: str = ""  # why too few tests pass, and what to do
     commit: str = ""
     date: str = ""

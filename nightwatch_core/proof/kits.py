@@ -126,6 +126,7 @@ class Kit(NamedTuple):
     clues: tuple[Clue, ...] = ()  # what its files say about testing it
     variables: tuple[tuple[str, str], ...] = ()  # that its tests are given
     services: Words = ()  # that its tests ask for
+    tests: Words = ()  # its files of tests, as seen from its root
 
     def inner(self, paths: Words) -> Words:
         """Return the paths that are below its root, as seen from there."""
@@ -232,6 +233,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         clues=found,
         variables=tuple(said.items()),
         services=tuple(first_of(found, "service")),
+        tests=tuple(item for item in inside if _FILES_OF_TESTS[language].search(item)),
     )
 
 
@@ -292,7 +294,6 @@ def _expanded(word: str, fields: Fields) -> Words:
 _LIST, _LOCKED_LIST = "nightwatch-requirements.txt", "nightwatch-locked.txt"
 _SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
 _DJANGO = re.compile(r"^\s*(?:from|import) django\b|DJANGO_SETTINGS_MODULE", re.M)
-_PYTHON_TESTS = re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$")
 _SHARED = ("pyproject.toml", "setup.cfg", "tox.ini")
 _TOOLS = {  # how a tool is set up: a section of a shared file, or a file of its own
     "pytest": (r"^\[(tool\.)?(tool:)?pytest", ("pytest.ini", "conftest.py", "tests/conftest.py")),
@@ -315,7 +316,7 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     needs = requirements(files, found)
     lines = needs.lines
     shared = [text(name) for name in _SHARED]
-    facts = {"tests"} if any(map(_PYTHON_TESTS.search, inside)) else set()
+    facts = {"tests"} if any(map(_FILES_OF_TESTS["python"].search, inside)) else set()
     settings = _SETTINGS.search(text("manage.py"))
     facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too
     for tool, (section, own) in _TOOLS.items():
@@ -387,9 +388,6 @@ _LOCKED = {  # a lock file, and what installs by it; npm where the project's man
     "pnpm-lock.yaml": f"pnpm install --frozen-lockfile --ignore-scripts || {_NPM}",
     "package.json": _NPM,
 }
-_NODE_TESTS = re.compile(
-    r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
-)
 
 
 def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
@@ -406,7 +404,9 @@ def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Projec
     needs = {**table("dependencies"), **table("devDependencies")}
     script = str(table("scripts").get("test", ""))
     named = [item for item in ("jest", "vitest", "mocha") if item in needs or item in script]
-    if "node --test" in script or (not named and any(map(_NODE_TESTS.search, inside))):
+    if "node --test" in script or (
+        not named and any(map(_FILES_OF_TESTS["javascript"].search, inside))
+    ):
         named.append("node --test")
     elif script and not named and "no test specified" not in script:
         named.append("npm test")
@@ -441,11 +441,19 @@ def _from_manifests(
     )
 
 
+_FILES_OF_TESTS = {
+    "python": re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$"),
+    "ruby": re.compile(r"(^|/)(test/.*_test|test/(.*/)?test_\w+|spec/.*_spec)\.rb$"),
+    "javascript": re.compile(
+        r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
+    ),
+    "Go": re.compile(r"_test\.go$"),
+}
 _GO = (("GOMODCACHE", "/env/go"), ("GOFLAGS", "-modcacherw"), ("GOTOOLCHAIN", "local"))
 
 
 def _go(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
-    facts = {"tests"} if any(item.endswith("_test.go") for item in inside) else set()
+    facts = {"tests"} if any(map(_FILES_OF_TESTS["Go"].search, inside)) else set()
     environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))
     needs = "require" in files.text("go.mod") and "vendor/modules.txt" not in inside
     words = ("/bin/sh", "-c", "go mod download" if needs else "true")

@@ -22,9 +22,10 @@ from nightwatch_core.proof.profiles import (
     summary,
     with_profile,
 )
-from nightwatch_core.text.plain_text import one_line
+from nightwatch_core.text.plain_text import one_line, plural
 
-SUITE_SECONDS = 600.0  # of one run of all tests
+SUITE_SECONDS = 300.0  # of one run of all tests; of one that takes longer some files are run
+_SAMPLE = 10  # files
 _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
 _PROJECTS = 4  # of one repository
@@ -47,6 +48,26 @@ class Proof(NamedTuple):
     runner: kits.Runner | None
     reading: kits.Reading | None
     environment: Environment
+    words: kits.Words = ()
+    files: kits.Words = ()  # that were run instead of all
+
+    @property
+    def is_late(self) -> bool:
+        """Tell whether it did not come to its end in time."""
+        return bool(self.reading and self.reading.run.ended == "took too long")
+
+    @property
+    def collected(self) -> int:
+        """Return the number of tests that were run."""
+        return (self.reading.ran or 0) if self.reading else 0
+
+    @property
+    def told(self) -> str:
+        """Say in a few words what came of it."""
+        if self.is_late:
+            return f"took more than {SUITE_SECONDS:.0f} s"
+        some = f" in {plural(len(self.files), 'file')}" if self.files else ""
+        return f"{self.passed} of {plural(self.collected, 'test')} pass{some}"
 
     @property
     def passed(self) -> int:
@@ -57,8 +78,7 @@ class Proof(NamedTuple):
     @property
     def is_runnable(self) -> bool:
         """Tell whether at least half of the tests pass."""
-        collected = self.reading.ran if self.reading else 0
-        return bool(collected) and 2 * self.passed >= (collected or 0)
+        return self.collected > 0 and 2 * self.passed >= self.collected
 
 
 def projects_of(tree: CodeReader, options: NightOptions) -> tuple[kits.Kit | str, ...]:
@@ -124,21 +144,31 @@ def proved_profile(
         )
         environment.prepare()
         best = best or Proof(variant, None, None, environment)
-        if environment.lacks:
+        is_own = variant.preparation is not None and not variant.preparation.beside
+        if environment.lacks or (is_own and best.environment.how == "installed"):
             continue
         tell(f"dependencies {environment.how} ({environment.interpreter or variant.language})")
         for runner in variant.runners:
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
                 continue
-            reading = environment.base(runner.whole, runner.form, SUITE_SECONDS)
-            proof = Proof(variant, runner, reading, environment)
-            tell(f"{runner.name}: {proof.passed} of {reading.ran or 0} tests pass")
+            proof = _run(environment, variant, runner, runner.whole)
+            if proof.is_late and runner.takes_files and len(variant.tests) > _SAMPLE:
+                some = variant.tests[:: -(-len(variant.tests) // _SAMPLE)]
+                proof = _run(environment, variant, runner, runner.some(some))._replace(files=some)
+            tell(f"{runner.name}: {proof.told}")
             best = proof if best.reading is None or proof.passed > best.passed else best
             if proof.is_runnable:
                 return _profile(proof, kept, tree, date)
+            if proof.is_late or proof.collected:
+                break
     assert best is not None
     return _profile(best, kept, tree, date)
+
+
+def _run(environment: Environment, kit: kits.Kit, runner: kits.Runner, words: kits.Words) -> Proof:
+    reading = environment.base(words, runner.form, SUITE_SECONDS)
+    return Proof(kit, runner, reading, environment, words)
 
 
 def _by_hand(kit: kits.Kit, kept: Profile | None) -> kits.Kit:
@@ -173,7 +203,7 @@ def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) ->
     environment, kit, runner, reading = proof.environment, proof.kit, proof.runner, proof.reading
     red, flaky, seconds = frozenset[str](), frozenset[str](), 0.0
     if runner and reading and proof.is_runnable:
-        again = environment.base(runner.whole, runner.form, SUITE_SECONDS, 1)
+        again = environment.base(proof.words, runner.form, SUITE_SECONDS, 1)
         red, flaky = reading.failed & again.failed, reading.failed ^ again.failed
         seconds = reading.run.seconds
     elif reading:
@@ -197,11 +227,12 @@ def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) ->
         one_test=shlex.join((*runner.words, "{test}")) if runner and runner.takes_files else "",
         form=runner.form if runner else "",
         folders=kit.folders,
-        collected=(reading.ran or 0) if reading else 0,
+        collected=proof.collected,
         passed=proof.passed,
         red=tuple(sorted(name[:_NAME] for name in red)[:_RED]),
         flaky=tuple(sorted(name[:_NAME] for name in flaky)[:_RED]),
         seconds=round(seconds, 1),
+        sampled=proof.files,
         trouble="" if proof.is_runnable else _trouble(proof, missing, lacking),
         commit=tree.commit.sha,
         date=date,
@@ -244,7 +275,10 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
     if reading is None:
         return "no command that runs its tests was found: set `test`"
     if reading.run.ended != "exited":
-        return f"{proof.runner.name if proof.runner else 'the run'} {reading.run.ended}"
+        how = proof.told if proof.is_late else reading.run.ended
+        return (
+            f"{proof.runner.name if proof.runner else 'the run'} {how}: set `test` to fewer tests"
+        )
     reasons = [_most_common(reading.run)]
     if missing:
         reasons.append(f"{', '.join(missing)} is asked for and not on this machine")

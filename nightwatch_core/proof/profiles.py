@@ -69,6 +69,8 @@ def summary(profile: Profile) -> str:
     if not profile.collected:
         return f"Its tests cannot be run: {profile.trouble or 'no test was found'}"
     count = f"{profile.passed} of {plural(profile.collected, 'test')} pass"
+    if profile.sampled:
+        count += f" (of {plural(len(profile.sampled), 'file')}: the whole suite takes too long)"
     by = f"{profile.interpreter or profile.language}, dependencies {profile.environment}"
     if profile.is_runnable:
         return f"Runnable: {count} in {profile.seconds:.0f} s ({by})."
