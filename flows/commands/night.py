@@ -15,13 +15,14 @@ from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.text import Text
 
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
 from nightwatch_core.models.report import EXIT_CODES, RunReport
+from nightwatch_core.proof.preparing import described_project
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.triage.batch_triage import check_batch_mode
@@ -303,7 +304,17 @@ def try_file(files: Files, **choices: Any) -> None:
     Console().print(rendered(look))
     if look.groups:
         print(f"  {_night(options)}")  # on one line, to be copied
+        if options.repo:
+            print(f"  Tests: {_tests(options)}")
     raise SystemExit(0 if look.groups else 1)
+
+
+def _tests(options: NightOptions) -> str:
+    host, _, documents = wiring.testing(options.model_copy(update={"code": "checkout"}))
+    try:
+        return described_project(host.reader(host.head()), options, documents)
+    except GiveUp as missing:
+        return str(missing)
 
 
 def _night(options: NightOptions) -> str:

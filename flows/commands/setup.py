@@ -107,7 +107,7 @@ def _tests(options: NightOptions) -> str:
     if ports.sandbox is None or options.code not in ON_THIS_MACHINE:
         return "detected when there is a fix: the code is not on this machine"
     tree = ports.code.reader(ports.code.head())
-    return described_project(tree, ports.sandbox, options, ports.projects)
+    return described_project(tree, options, ports.projects, ports.sandbox)
 
 
 def _batches(options: NightOptions) -> str:

@@ -13,7 +13,7 @@ class Profile(Value):
     language: str
     interpreter: str = ""  # that it was proved with
     versions: tuple[str, ...] = ()  # of the interpreter, the first that this machine has
-    environment: str = ""  # beside the checkout | installed | kept
+    environment: str = ""  # beside the checkout | installed
     install: str = ""  # a person's own command; empty: what the manifests declare
     not_installed: tuple[str, ...] = ()
     variables: dict[str, str] = {}

@@ -23,6 +23,7 @@ from nightwatch_core.proof.environment import (
 from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.plain_text import digest, one_line
 
+TO_DO = "run `nightwatch prepare`, or set NIGHTWATCH_VERIFY"
 CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
@@ -128,7 +129,7 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
         "not prepared" if environment.lacks else "no tests" if environment.has_time() else "no time"
     )
     reasons = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
-    why = environment.lacks or f"{next(reasons, 'there was no time')}; set NIGHTWATCH_VERIFY"
+    why = environment.lacks or f"{next(reasons, 'there was no time')}; {TO_DO}"
     text = f"its tests could not be run: {why}"
     return result.model_copy(update={"kind": kind, "text": text})
 

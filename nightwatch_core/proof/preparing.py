@@ -97,20 +97,26 @@ def projects_of(tree: CodeReader, options: NightOptions) -> tuple[kits.Kit | str
 
 
 def described_project(
-    tree: CodeReader, sandbox: Sandbox, options: NightOptions, documents: ProjectDocuments | None
+    tree: CodeReader,
+    options: NightOptions,
+    documents: ProjectDocuments | None,
+    sandbox: Sandbox | None = None,
 ) -> str:
-    """Say how far the largest project was tested; raises `GiveUp` where that has to be done."""
+    """Say how far the largest project was tested; raises `GiveUp` where that has to be done.
+
+    With a `sandbox` it also says what keeps dependencies from being here.
+    """
     kit = projects_of(tree, options)[0]
     if isinstance(kit, str):
         raise GiveUp(kit)
     kept = kept_profile(documents, document_name(tree.commit.repository, kit))
     by = kit.verify or ", else ".join(item.name for item in kit.runners)
     where = f"{kit.language}{f' in {kit.root}' if kit.root else ''} by {by}"
+    if kit.verify:
+        return where
+    if kept is None and sandbox and kit.preparation and not options.prepare_network:
+        sandbox.prepare(tree.commit, kit.preparation)
     if kept is None or not kept.is_runnable:
-        if kit.preparation and not options.prepare_network:
-            sandbox.prepare(tree.commit, kit.preparation)
-        if kit.verify:
-            return where
         raise GiveUp(f"{where}; {summary(kept) if kept else 'not tried yet'}: {PREPARE}")
     if kept.digest != digest_of(kit):
         raise GiveUp(f"its dependencies have changed since {kept.date}: {PREPARE}")
@@ -217,7 +223,7 @@ def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) ->
         language=kit.language,
         interpreter=version,
         versions=preparation.versions if preparation else (),
-        environment=environment.how,
+        environment=environment.how.replace("kept", "installed"),
         install=kept.install if kept and "install" in kept.by_hand else "",
         not_installed=lacking,
         variables=dict(kit.variables),

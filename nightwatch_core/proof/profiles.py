@@ -91,7 +91,7 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
         install = ("/bin/sh", "-c", profile.install)
         preparation = Preparation(language=kit.language, words=install, whole_tree=True)
     if preparation:
-        beside = profile.environment not in ("installed", "kept")
+        beside = profile.environment != "installed"
         update = {"versions": profile.versions or preparation.versions, "beside": beside}
         preparation = preparation.model_copy(update=update)
     kit = kit._replace(

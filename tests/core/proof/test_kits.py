@@ -111,7 +111,7 @@ def described(files, not_prepared="", kept="", **options):
     sandbox = ScriptedSandbox(lambda *_: unittest_run(), not_prepared=not_prepared)
     tree = MemoryCode(files, COMMIT)
     try:
-        text = described_project(tree, sandbox, NightOptions(**options), Documents(kept))
+        text = described_project(tree, NightOptions(**options), Documents(kept), sandbox)
     except GiveUp as trouble:
         text = f"! {trouble}"
     assert not sandbox.asked
@@ -123,7 +123,7 @@ def described(files, not_prepared="", kept="", **options):
     [
         ("", "", {}, f"! {BEFORE}; not tried yet: run `nightwatch prepare`"),
         ("set it", "", {}, "! set it"),
-        ("", "", {"verify": "make test"}, "python by make test"),
+        ("set it", "", {"verify": "make test"}, "python by make test"),
         ("", "collected: 9\npassed: 8", {}, f"{BEFORE}. Runnable: 8 of 9 tests pass in 0 s"),
         ("", "collected: 9\npassed: 4\ntrouble: no db", {}, f"! {BEFORE}; Not runnable: 4 of 9"),
         ("", "collected: 1\npassed: 1\ndigest: old", {}, "! its dependencies have changed since"),

@@ -1,0 +1,108 @@
+"""Preparing small real projects, offline: what is made, what is seen, and what is kept of it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from adapters.sandbox import cells
+from adapters.sandbox.cells import COMMIT
+from machine import needs
+from twins.reading import MemoryCode
+
+from nightwatch_core.adapters.sandbox.interpreters import interpreters
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import DraftPull, FileChange
+from nightwatch_core.proof.environment import NightCache
+from nightwatch_core.proof.gate import gated
+from nightwatch_core.proof.preparing import projects_of, proved_profile
+from nightwatch_core.proof.profiles import document, profile_in
+
+pytestmark = [pytest.mark.slow]
+TESTS = """
+import sys, unittest, os
+class T(unittest.TestCase):
+    def test_green(self):
+        import shop
+        self.assertEqual(shop.total(1), 1)
+    def test_red(self): self.fail("as before")
+    def test_nothing_of_the_system_leaks_in(self):
+        self.assertFalse([item for item in sys.path if "dist-packages" in item])
+    def test_variables_are_given(self): self.assertEqual(os.environ["SHOP"], "test")
+"""
+FILES = {
+    "shop/__init__.py": "def total(one):\n    return one\n",
+    "tests/__init__.py": "",
+    "tests/test_shop.py": TESTS,
+    "nightwatch.toml": "variables = {SHOP = 'test'}\n",
+}
+
+
+class Documents:
+    def __init__(self, text):
+        self.text = text
+
+    def read(self, name):
+        return self.text
+
+    def write(self, name, text):
+        raise AssertionError(name)
+
+
+def prepared(files, state, **more):
+    sandbox = cells.sandbox(state, files, **more)
+    tree = MemoryCode(files, COMMIT)
+    (kit,) = projects_of(tree, NightOptions())
+    profile = proved_profile(kit, tree, sandbox, None, "2031-01-01")
+    assert profile_in(document(profile)) == profile
+    return profile, tree, sandbox
+
+
+def test_a_project_without_dependencies_gets_an_environment_of_its_own(tmp_path):
+    needs("sandbox")
+    profile, tree, sandbox = prepared(FILES, tmp_path)
+    assert (profile.collected, profile.passed, profile.is_runnable) == (4, 3, True), profile
+    assert [name.split()[0] for name in profile.red] == ["test_red"]
+    assert profile.environment == "installed"
+    assert profile.sources["variables.SHOP"] == "nightwatch.toml"
+    changes = (FileChange(path="shop/__init__.py", text="def total(one):\n    return 2\n"),)
+    draft = DraftPull(
+        **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
+        **{"body": "", "commit_message": "", "commit": COMMIT.sha, "changes": changes},
+    )
+    cache = NightCache(Documents(document(profile)))
+    result = gated(draft, tree, sandbox, NightOptions(), cache)
+    assert result.outcome == "failed"
+    assert "test_green" in result.text
+    sandbox.close()
+
+
+def test_an_environment_of_another_python_beside_the_checkout_is_used(tmp_path):
+    needs("sandbox")
+    found = [item for item in interpreters("python", Path.home(), ()) if item.version[:2] == "3."]
+    other = next((item for item in found if not item.version.startswith("3.11")), None)
+    if other is None:
+        pytest.skip("this machine has one version of Python")
+    beside = tmp_path / "app" / ".venv"
+    subprocess.run([other.program, "-m", "venv", "--without-pip", beside], check=True)
+    (packages,) = beside.glob("lib/python3*/site-packages")
+    (packages / "greeting.py").write_text("HELLO = 'hello'\n")
+    minor = ".".join(other.version.split(".")[:2])
+    test = f"""
+import sys, unittest, greeting
+class T(unittest.TestCase):
+    def test_it(self): self.assertEqual("%d.%d" % sys.version_info[:2], "{minor}")
+"""
+    files = {**FILES, "tests/test_shop.py": test, "requirements.txt": "greeting\n"}
+    profile, _, sandbox = prepared(files, tmp_path / "state", libraries=(beside,))
+    assert (profile.environment, profile.passed) == ("beside the checkout", 1), profile
+    assert profile.interpreter.startswith(f"Python {minor}")
+    sandbox.close()
+
+
+def test_what_is_missing_is_said_where_nothing_may_be_downloaded(tmp_path):
+    needs("sandbox")
+    files = {**FILES, "requirements.txt": "greeting\n"}
+    profile, _, sandbox = prepared(files, tmp_path)
+    assert not profile.is_runnable
+    assert "run `nightwatch prepare`" in profile.trouble
+    sandbox.close()
