@@ -75,8 +75,8 @@ _NAMED = ("variable", "switch")  # NAME=value
 # What commands and versions look like.
 
 _TESTS = re.compile(
-    r"\b(pytest|py\.test|manage\.py test|unittest|jest|vitest|mocha|node --test|rspec"
-    r"|rake (test|spec)|rails test|go test|phpunit|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b"
+    r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha|node --test"
+    r"|rspec|rake (test|spec)|rails test|go test|phpunit|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b"
     r"|\b(npm|yarn|pnpm)( run)? test\b|\b(tox|nox|make \w*test\w*)\b"
 )
 _INSTALLS = re.compile(
@@ -99,8 +99,9 @@ _LANGUAGES = {  # how images and steps call a language
     "Go": r"golang|go",
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_NAMES_SECRET = re.compile(
-    r"TOKEN|SECRET_ACCESS|CREDENTIAL|CODECOV|COVERALLS|^GITHUB_|^PATH$|^HOME$"
+_NOT_OURS = re.compile(  # secrets, and what concerns the machine or the tools of the CI itself
+    r"TOKEN|SECRET_ACCESS|CREDENTIAL|COVERALLS|COLOR|^PATH$|^HOME$|^CI$"
+    r"|^(GITHUB|CODECOV|UV|PIP|POETRY|PDM|TOX|NOX|NODE_AUTH|HATCH|CACHE|RUNNER|npm_config)_"
 )
 
 
@@ -143,7 +144,7 @@ def _variables(table: object, source: str) -> Iterator[Clue]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not isinstance(value, str | int | float) or "${{" in text:
             continue
-        if re.fullmatch(r"[A-Za-z_]\w*", str(name)) and not _NAMES_SECRET.search(str(name)):
+        if re.fullmatch(r"[A-Za-z_]\w*", str(name)) and not _NOT_OURS.search(str(name)):
             yield Clue("variable", f"{name}={text}", source)
 
 
@@ -294,9 +295,13 @@ def _by_runner(files: Files) -> Iterator[Clue]:
         {key.strip(): text.strip() for key, text in pairs if "{" not in text}, name
     )
     nox = files.text("noxfile.py")
-    for call, words in re.findall(r"session\.(install|run)\(([^)]*)\)", nox):
-        line = " ".join(re.findall(r"['\"]([^'\"]+)['\"]", words))
-        yield from _commands(f"pip install {line}" if call == "install" else line, "noxfile.py")
+    for call, words in re.findall(r"session\.(install|run)\(([^()]*)\)", nox):
+        literals = re.findall(r"['\"]([^'\"]+)['\"]", words)
+        if re.fullmatch(r"(\s*['\"][^'\"]+['\"]\s*,?)+\s*", words):  # no part of it is computed
+            line = shlex.join(literals)
+            yield from _commands(f"pip install {line}" if call == "install" else line, "noxfile.py")
+    for group in re.findall(r"dependency_groups\([^,()]+,\s*['\"]([\w-]+)['\"]\)", nox):
+        yield Clue("install", f"uv sync --group {group}", "noxfile.py")
     for body in re.findall(r"(?m)^\w*test\w*:.*\n((?:\t.*\n?)+)", files.text("Makefile")):
         yield from _commands(re.sub(r"(?m)^\t[@-]*|\$[({][^)}]*[)}]", "", body), "Makefile")
 

@@ -43,7 +43,7 @@ class Runner(Value):
     takes_files: bool = True
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
-    called: str = ""  # how a project's own command names it
+    called: Words = ()  # how a project's own command names it
     canary: str = ""  # script with tests that must fail, {mark} in their names
     canary_name: str = ""
 
@@ -243,13 +243,13 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
     for clue in first_of(found, "test").values():
         for runner in runners:
             words = words_of(clue.value)
-            at = next((i for i, word in enumerate(words) if word == runner.called), None)
+            at = _end_of(runner.called, words)
             if at is None or runner.only_after is not None or clue.value in seen:
                 continue
             seen.add(clue.value)
             options: list[str] = []
             paths: list[str] = []
-            for word in words[at + 1 :]:
+            for word in words[at:]:
                 if word in (">", "|", "2>&1") or "$" in word or "{" in word:
                     break
                 is_value = options and options[-1] in _TAKES_VALUE and not paths
@@ -264,6 +264,17 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
                 yield runner.model_copy(
                     update={"name": name, "words": words, "all_files": tuple(paths)}
                 )
+
+
+def _end_of(names: Words, words: Words) -> int | None:
+    """Return where the arguments of a program begin that one of the names calls."""
+    plain = [word.rpartition("/")[2] for word in words]
+    for name in names:
+        parts = name.split()
+        for at in range(len(plain)):
+            if plain[at : at + len(parts)] == parts:
+                return at + len(parts)
+    return None
 
 
 _TAKES_VALUE = ("-m", "-k", "-n", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config")
@@ -318,6 +329,8 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     shared = [text(name) for name in _SHARED]
     facts = {"tests"} if any(map(_FILES_OF_TESTS["python"].search, inside)) else set()
     settings = _SETTINGS.search(text("manage.py"))
+    if any("django" in command for command in first_of(found, "test")):
+        facts.add("django tests")
     facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too
     for tool, (section, own) in _TOOLS.items():
         if any(map(text, own)) or any(re.search(section, item, re.M) for item in shared):
@@ -500,9 +513,12 @@ class Reading(NamedTuple):
         return self.is_readable and self.ran != 0 and green
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
 def reading_of(run: Run, form: str) -> Reading:
     """Read a run's output; of an unknown `form` any that fits."""
-    text, every = run.output[-READ_CHARACTERS:], kits().forms
+    text, every = _COLOURS.sub("", run.output[-READ_CHARACTERS:]), kits().forms
     forms = [every[form]] if form in every else list(every.values())
     failed = frozenset(
         name[:NAME_CHARACTERS] for item in forms for name in item.failed.findall(text)

@@ -29,6 +29,7 @@ _SAMPLE = 10  # files
 _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
 _PROJECTS = 4  # of one repository
+_GENERIC = re.compile(r"Failed to import test module|while importing test module|^Error:? *$")
 _WHY = re.compile(
     r"(?m)^(?:E\s+|\s*)((?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
 )
@@ -294,7 +295,8 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
 
 
 def _most_common(run: Run) -> str:
-    counts = Counter(one_line(item)[:200] for item in _WHY.findall(run.output))
+    found = (one_line(item)[:200] for item in _WHY.findall(run.output))
+    counts = Counter(item for item in found if not _GENERIC.search(item))
     if not counts:
         lines = [line for line in run.output.splitlines() if line.strip()]
         return one_line(lines[-1])[:200] if lines else ""

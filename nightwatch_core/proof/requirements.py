@@ -105,7 +105,8 @@ def _named_by(commands: Iterator[str]) -> _Chosen:
             elif own := re.match(r"^(?:file:)?[./][^\[]*\[([\w., -]+)\]$", word):
                 groups.update(re.split(r"[ ,]+", own[1]))
             elif _NAME.match(word) and "/" not in word and command.find("pip") >= 0:
-                lines += [word] if names_of((word,)) - _TOOLS else []
+                named = names_of((word,)) - _TOOLS - names_of(tuple(lines))  # factors of tox repeat
+                lines += [word] if named and not re.search(r"[{}$*:]", word) else []
     return _Chosen(tuple(paths), frozenset(groups), tuple(lines))
 
 
