@@ -29,6 +29,7 @@ _SAMPLE = 10  # files
 _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
 _PROJECTS = 4  # of one repository
+_BUNDLED = ("bundle", "exec")
 _GENERIC = re.compile(r"Failed to import test module|while importing test module|^Error:? *$")
 _WHY = re.compile(
     r"(?m)^(?:E\s+|\s*)((?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
@@ -201,7 +202,10 @@ def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
     said = {name: clue.value.partition("=")[2] for name, clue in asked.items()}
     if said != dict(kit.variables) and kit.services:
         yield kit._replace(variables=tuple(said.items()))
-    if kit.preparation and kit.preparation.fetches and kit.preparation.beside:
+    if kit.runners[0].words[:2] == _BUNDLED:  # the gems of the system, without their lock
+        plain = (item.model_copy(update={"words": item.words[2:]}) for item in kit.runners)
+        yield kit._replace(runners=tuple(plain), preparation=None, environment=())
+    elif kit.preparation and kit.preparation.fetches and kit.preparation.beside:
         own = kit.preparation.model_copy(update={"beside": False})
         yield kit._replace(preparation=own)
 
