@@ -107,7 +107,7 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
     runner = known or kits.Runner(
         name=_named(words), words=one or words, form=profile.form, takes_files=bool(one)
     )
-    extra = words[len(one) :] if one == words[: len(one)] else ()
+    extra = words[len(one) :] if one and one == words[: len(one)] else ()
     return kit._replace(runners=(runner.model_copy(update={"all_files": extra}),))
 
 

@@ -34,6 +34,7 @@ from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
 from nightwatch_core.code.failed_commit import Repository, opened
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import is_live, source_key
@@ -82,8 +83,11 @@ def bare_code(options: NightOptions) -> ports.CodeHost:
 def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports.ProjectDocuments]:
     """Return what `nightwatch prepare` needs: the code unmasked, the sandbox, and its documents."""
     at, instead = settings(), replacement()
-    if instead and instead.reading.sandbox and instead.reading.projects:
-        return instead.reading.code, instead.reading.sandbox, instead.reading.projects
+    if instead:
+        given = instead.reading
+        if given.sandbox is None or given.projects is None:
+            raise StopTheNight("there is no sandbox to run tests in, or no place for what it shows")
+        return given.code, given.sandbox, given.projects
     return bare_code(options), services.sandbox(options, at), ProjectFiles(at.knowledge)
 
 
