@@ -59,6 +59,7 @@ class Environment:
         self.project = f"{commit.sha}/{kit.root}{kit.language}"
         self._sandbox, self._key = sandbox, ""
         self.how = self.interpreter = ""  # of its dependencies, once they are here
+        self.is_asked = True  # whether the interpreter is of a version that was asked for
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
         self.executed = frozenset[ExecutedLine]()  # of changed files, by tests with the fix
@@ -78,6 +79,7 @@ class Environment:
                 self.cache.prepared[name] = Prepared(), kits.explained(trouble)
         ready, self.lacks = self.cache.prepared[name]
         self._key, self.interpreter = ready.key, ready.interpreter
+        self.is_asked = ready.is_asked
         self.how = "" if self.lacks else ready.how
 
     def has_time(self) -> bool:

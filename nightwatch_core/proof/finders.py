@@ -153,7 +153,7 @@ def _variables(table: object, source: str) -> Iterator[Clue]:
 
 def _by_person(files: Files) -> Iterator[Clue]:
     """Read nightwatch.toml: version, install, variables, services, test."""
-    for path in dict.fromkeys((f"{files.root}nightwatch.toml", "nightwatch.toml")):
+    for path in dict.fromkeys((f"{files.root}{PERSONS}", PERSONS)):
         try:
             table = tomllib.loads(files.top(path))
         except (ValueError, RecursionError):
@@ -319,6 +319,7 @@ def _by_switch(files: Files) -> Iterator[Clue]:
             yield Clue("switch", "PYTEST_ADDOPTS=--sqlite", path)
 
 
+PERSONS = "nightwatch.toml"
 SQLITE = "sqlite:////tmp/nightwatch-test.sqlite3"
 FINDERS: tuple[Callable[[Files], Iterator[Clue]], ...] = (
     _by_person,

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
-from nightwatch_core.proof.finders import Clue, Files, clues, first_of, words_of
+from nightwatch_core.proof.finders import PERSONS, Clue, Files, clues, first_of, words_of
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
 from nightwatch_core.text.plain_text import one_line
 
@@ -136,7 +137,7 @@ class Kit(NamedTuple):
 def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> Kit | str:
     """Find how the changed files are tested; a sentence with what to set where nobody knows."""
     language, root = language_of(changed, paths)
-    kit = _detected(language, root, paths, read) if language in _PROJECTS else None
+    kit = _detected(language, root, paths, read) if language else None
     if options.verify:
         kit = (kit or Kit(language, root))._replace(verify=options.verify, runners=())
     if options.prepare and kit:
@@ -173,7 +174,7 @@ def language_of(changed: Words, paths: Words) -> tuple[str, str]:
 
 
 class _Project(NamedTuple):
-    facts: frozenset[str]  # names that `when` may have
+    facts: frozenset[str] = frozenset({"tests"})  # names that `when` may have
     fields: Fields = {}
     preparation: Preparation | None = None
     environment: tuple[tuple[str, str], ...] = ()
@@ -185,7 +186,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     files = Files(language, root, paths, read)
     inside = tuple(path.removeprefix(root) for path in paths if path.startswith(root))
     found = clues(files)
-    project, kind = _PROJECTS[language](files, inside, found), kits().kinds[language]
+    project, kind = _PROJECTS.get(language, _other)(files, inside, found), kits().kinds[language]
     scripts = {f"{name}_script": script for name, script in kits().scripts.items()}
     fields: Fields = {"root": root, **scripts, **project.fields}
 
@@ -233,7 +234,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         clues=found,
         variables=tuple(said.items()),
         services=tuple(first_of(found, "service")),
-        tests=tuple(item for item in inside if _FILES_OF_TESTS[language].search(item)),
+        tests=tuple(filter(_FILES_OF_TESTS.get(language, TEST).search, inside)),
     )
 
 
@@ -264,6 +265,9 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
                 yield runner.model_copy(
                     update={"name": name, "words": words, "all_files": tuple(paths)}
                 )
+        if clue.value not in seen and clue.source.endswith(PERSONS):  # whatever it is
+            words = ("/bin/sh", "-c", clue.value)
+            yield Runner(name=f"{clue.value} as in {clue.source}", words=words, takes_files=False)
 
 
 def _end_of(names: Words, words: Words) -> int | None:
@@ -369,7 +373,7 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
 
 
 _BUNDLE = (("BUNDLE_PATH", "/env/bundle"), ("BUNDLE_APP_CONFIG", "/tmp/bundle"))
-_RUBY_TESTS = re.compile(r"(^|/)(test/.*_test|test/test_\w+|test/.*/test_\w+)\.rb$")
+_RUBY_TESTS = re.compile(r"(^|/)test/(.*_test|(.*/)?(test|spec)_\w+)\.rb$")
 _SPECS = re.compile(r"(^|/)spec/.*_spec\.rb$")
 
 
@@ -386,8 +390,10 @@ def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     fields: Fields = {"bundled": bundled, "tests": tests, "ruby": ruby}
     if not is_bundled:
         return _Project(frozenset(facts), fields)
-    manifests = (("Gemfile", "Gemfile.lock", ".ruby-version"), ("bundle", "install", "--quiet"))
-    preparation = _from_manifests("ruby", *manifests, text, found, _BUNDLE)
+    named = [item for item in inside if item.endswith((".gemspec", "/version.rb"))][:20]
+    names = ("Gemfile", "Gemfile.lock", ".ruby-version", "VERSION", *named)
+    words = ("bundle", "install", "--quiet")
+    preparation = _from_manifests("ruby", names, words, text, found, _BUNDLE)
     environment = (*_BUNDLE, ("BUNDLE_FROZEN", "true"), ("RAILS_ENV", "test"))
     return _Project(frozenset(facts), fields, preparation, environment)
 
@@ -456,7 +462,7 @@ def _from_manifests(
 
 _FILES_OF_TESTS = {
     "python": re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$"),
-    "ruby": re.compile(r"(^|/)(test/.*_test|test/(.*/)?test_\w+|spec/.*_spec)\.rb$"),
+    "ruby": re.compile(r"(^|/)(test/.*_test|test/(.*/)?(test|spec)_\w+|spec/.*_spec)\.rb$"),
     "javascript": re.compile(
         r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
     ),
@@ -474,6 +480,10 @@ def _go(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     preparation = _from_manifests("Go", names, words, files.text, found, _GO)
     preparation = preparation.model_copy(update={"fetches": needs})
     return _Project(frozenset(facts), {}, preparation, environment)
+
+
+def _other(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+    return _Project()
 
 
 _PROJECTS: Mapping[str, Callable[[Files, Words, tuple[Clue, ...]], _Project]] = {

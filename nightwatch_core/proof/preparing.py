@@ -291,6 +291,9 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
             f"{proof.runner.name if proof.runner else 'the run'} {how}: set `test` to fewer tests"
         )
     reasons = [_most_common(reading.run)]
+    if not environment.is_asked and proof.kit.preparation:
+        versions = " or ".join(proof.kit.preparation.versions[:2])
+        reasons.append(f"{versions} is asked for, this machine has {environment.interpreter}")
     if missing:
         reasons.append(f"{', '.join(missing)} is asked for and not on this machine")
     if lacking:

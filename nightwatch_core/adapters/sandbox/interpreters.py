@@ -1,6 +1,7 @@
-"""Find the interpreters and environments of this machine by their folders; nothing is started."""
+"""Find the interpreters and environments of this machine by their folders."""
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -68,7 +69,20 @@ def _of(language: str, place: Path) -> Iterator[Interpreter]:
         if real.is_file():
             whole = _VERSION.search(place.name)
             version = whole[0] if whole else program.name.removeprefix("python")
-            yield Interpreter(program, place, version if version[:1].isdigit() else "")
+            yield Interpreter(program, place, version if version[:1].isdigit() else _asked(program))
+
+
+def _asked(program: Path) -> str:
+    """Return the version that the system's own program says it has; empty where it does not."""
+    try:
+        words = [program, "version" if program.name == "go" else "--version"]
+        said = subprocess.run(
+            words, capture_output=True, text=True, timeout=10, env={}, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = _VERSION.search(said.stdout)
+    return found[0] if found else ""
 
 
 def choose(found: Sequence[Interpreter], asked: Sequence[str]) -> tuple[Interpreter | None, bool]:
