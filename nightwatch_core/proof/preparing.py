@@ -30,7 +30,7 @@ _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
 _PROJECTS = 4  # of one repository
 _BUNDLED = ("bundle", "exec")
-_GENERIC = re.compile(r"Failed to import test module|while importing test module|^Error:? *$")
+_GENERIC = re.compile(r"Failed to import test module|while (importing|loading) |^Error:? *$")
 _WHY = re.compile(
     r"(?m)^(?:E\s+|\s*)((?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
 )

@@ -71,7 +71,8 @@ def summary(profile: Profile) -> str:
     count = f"{profile.passed} of {plural(profile.collected, 'test')} pass"
     if profile.sampled:
         count += f" (of {plural(len(profile.sampled), 'file')}: the whole suite takes too long)"
-    by = f"{profile.interpreter or profile.language}, dependencies {profile.environment}"
+    by = f"{profile.interpreter or profile.language}, dependencies "
+    by += profile.environment or "of this machine"
     if profile.is_runnable:
         return f"Runnable: {count} in {profile.seconds:.0f} s ({by})."
     return f"Not runnable: {count} ({by}). {profile.trouble}".strip()

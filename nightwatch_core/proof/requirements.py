@@ -48,7 +48,9 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     declared = files.toml("pyproject.toml")
     lines += _of_project(declared, chosen)
     lines += _of_poetry_table(declared, chosen)
-    lines += _texts(_table(declared, "build-system").get("requires"))
+    for line in _texts(_table(declared, "build-system").get("requires")):
+        lines += [line] if names_of((line,)) - _MANAGERS else []
+        lines += ["editables"] if "hatchling" in names_of((line,)) else []
     lines += _of_setup_cfg(files, chosen)
     lines += _of_setup_py(files, chosen)
     pipfile = files.toml("Pipfile")
@@ -57,7 +59,9 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     lines += chosen.lines
     own = local_packages(files)
     kept = [line for line in dict.fromkeys(lines) if not (names_of((line,)) & own.keys())]
-    return Needs(tuple(kept[:_MOST]), _locked(files) if kept else ())
+    pinned = names_of(tuple(line for line in kept if "==" in line))
+    locked = tuple(line for line in _locked(files) if not names_of((line,)) & pinned)
+    return Needs(tuple(kept[:_MOST]), locked if kept else ())
 
 
 def names_of(lines: tuple[str, ...]) -> frozenset[str]:
@@ -110,7 +114,8 @@ def _named_by(commands: Iterator[str]) -> _Chosen:
     return _Chosen(tuple(paths), frozenset(groups), tuple(lines))
 
 
-_TOOLS = {"pip", "setuptools", "wheel", "uv", "tox", "nox", "poetry", "pdm", "hatch", "codecov"}
+_MANAGERS = {"pip", "uv", "tox", "nox", "poetry", "pdm", "hatch", "codecov"}  # not the project's
+_TOOLS = _MANAGERS | {"setuptools", "wheel"}
 
 
 def _listed(name: str, project: Files) -> Iterator[str]:

@@ -407,21 +407,20 @@ class LocalSandbox:
             environment = shelf.environment(self._tools.path) | dict(preparation.environment)
             is_full = _Room(new).is_taken
             seconds = 0.0
-            trees = (True,) if preparation.whole_tree else (False, True)  # to fetch, to build
-            for has_tree in trees:
-                words = preparation.build if has_tree else preparation.words
-                words = preparation.words if preparation.whole_tree else words
+            is_whole = preparation.whole_tree
+            for words, sees_tree in ((preparation.words, is_whole), (preparation.build, True)):
                 if not words:
                     continue
-                laid = [Mount(tree, TREE)] if tree and has_tree else []
+                laid = [Mount(tree, TREE)] if tree and sees_tree else []
                 laid.append(Mount(manifests, CHANGES))
                 script = " && ".join(f"cp -dR {item.target}/. {WORK}" for item in laid)
-                words = ("/bin/sh", "-c", f'{script} && exec "$@"', "sh", *words)
-                network = self._network and (preparation.whole_tree or not has_tree)
+                inner = ("/bin/sh", "-c", f'{script} && exec "$@"', "sh", *words)
+                network = self._network and words is preparation.words
                 own = environment | (_fetching(os.environ) if network else {})
-                run = self.start(words, own, [*mounts, *laid], _BOUNDS, network, is_full)
+                run = self.start(inner, own, [*mounts, *laid], _BOUNDS, network, is_full)
                 seconds += run.seconds
-                if not run.went_well and words is not preparation.build:
+                # a project that cannot be built is tested from its tree all the same
+                if not run.went_well and words is preparation.words:
                     last = " ".join(run.output.split())[-600:]
                     why = run.ended if run.ended != "exited" else last
                     raise GiveUp(f"its dependencies could not be prepared: {why}")
