@@ -333,6 +333,8 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     shared = [text(name) for name in _SHARED]
     facts = {"tests"} if any(map(_FILES_OF_TESTS["python"].search, inside)) else set()
     settings = _SETTINGS.search(text("manage.py"))
+    if "runtests.py" in inside:
+        facts.add("runtests")
     if any("django" in command for command in first_of(found, "test")):
         facts.add("django tests")
     facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too

@@ -290,7 +290,8 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
         return (
             f"{proof.runner.name if proof.runner else 'the run'} {how}: set `test` to fewer tests"
         )
-    reasons = [_most_common(reading.run)]
+    found_none = reading.run.went_well and not proof.collected
+    reasons = ["no test was found" if found_none else _most_common(reading.run)]
     if not environment.is_asked and proof.kit.preparation:
         versions = " or ".join(proof.kit.preparation.versions[:2])
         reasons.append(f"{versions} is asked for, this machine has {environment.interpreter}")
