@@ -12,7 +12,6 @@ FRAMES = 500  # of all links together
 LINKS = 50  # of one chain
 CHAINS = 20  # a text with more is a log; its first errors are read
 HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
-MESSAGE_LINES = 40  # of a message that Rails prints over several
 PATH_CHARACTERS = 1_000
 MAPPED_FRAMES = 100  # of a bundle, looked up in its source map
 

@@ -10,7 +10,7 @@ from functools import partial
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.grammar import LANGUAGES, Language, exception
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
-from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS, MESSAGE_LINES
+from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
 
 Chain = tuple[ExceptionLink, ...]
 
@@ -332,23 +332,10 @@ def _innermost_first(language: Language, lines: Sequence[str]) -> Iterator[str]:
 
 def _ruby(language: Language, lines: Sequence[str]) -> Iterator[str]:
     """Put a message of several lines on one, without code; Rails names gems before their files."""
-    rule, rows = language.lines, list(lines)
-    for n, row in enumerate(rows):
-        if not row or not rule["message_opens"].match(row):
-            continue
-        for end in range(n + 1, min(n + MESSAGE_LINES, len(rows))):
-            if language.frame(rows[end]):
-                break
-            if rule["message_ends"].match(rows[end]):
-                body = rows[n : end + 1]
-                body[-1] = body[-1].rstrip(":").removesuffix(")")
-                marks = {at for at, text in enumerate(body) if at and rule["marks"].match(text)}
-                code = {at - 1 for at in marks if at > 1 and not body[at - 2].strip()}
-                kept = (text.strip() for at, text in enumerate(body) if at not in marks | code)
-                rows[n : end + 1] = [" ".join(filter(None, kept)) + "):", *[""] * (end - n)]
-                break
+    rule, text = language.lines, "\n".join(lines)
+    text = rule["message"].sub(lambda said: " ".join(rule["shown"].sub("", said[0]).split()), text)
     gem = partial(rule["gem"].sub, r"\g<lead>gems/\g<name>-\g<version>/", count=1)
-    return _innermost_first(language, [gem(row) if " (" in row else row for row in rows])
+    return _innermost_first(language, [gem(row) for row in text.split("\n")])
 
 
 def _arrows_apart(language: Language, lines: Sequence[str]) -> Iterator[str]:
