@@ -438,7 +438,8 @@ class TraceCutter:
         if trace is not None:
             raw = "\n".join(trace.whole_lines)
             if not self._is_printed_again(raw):
-                yield Block(raw, trace.number, trace.at, self._request)
+                request = self._request or request_in(trace.lines[-1])
+                yield Block(raw, trace.number, trace.at, request)
             for number, text in trace.pending:
                 yield from self._read(number, text, text)
 

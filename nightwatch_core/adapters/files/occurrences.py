@@ -21,6 +21,7 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.fingerprints import plain_function
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
+from nightwatch_core.traces.grammar import LANGUAGES
 
 # Generic `type` and `class` fields hold these where they do not name an exception.
 _NO_CLASSES = frozenset(
@@ -51,6 +52,7 @@ def occurrence_of(
     if failure is None or isinstance(failure, str):
         return failure
     error_class, message, stack = failure
+    message = _SHOWN.sub("", message)
     count = records.number_of(records.first(fields, "count"))
     if count == 0:
         return None
@@ -78,6 +80,7 @@ def occurrence_of(
     )
 
 
+_SHOWN = LANGUAGES["ruby"].lines["shown"]  # below the message, by Ruby itself
 _CODE_COLUMN = 500  # behind it only lines are that a program wrote, with names that change
 
 
