@@ -118,7 +118,7 @@ def deployment_text(deployment: Deployment | None) -> str:
     """Write what was deployed before it began, and the files that it changed."""
     if deployment is None:
         return ""
-    paths = ", ".join(deployment.paths)
+    paths = ", ".join(path for path in deployment.paths if not TEST.search(path))
     return line(f"{deployment.name}; {deployment.changed} files changed: {paths}", 1_300)
 
 

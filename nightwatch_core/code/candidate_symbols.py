@@ -86,7 +86,7 @@ def candidate_symbols(case: Case, read: ReadFile, members: tuple[str, ...] = ())
     Frames that only pass on are passed over; `members` are names that the message says.
     """
     uses_of: dict[tuple[str, bool], Use] = {}
-    for number, frame in enumerate(frames_of(case)):
+    for number, frame in enumerate(frames_of(case)[:NEAR_FRAMES]):
         text = read(frame.repo_path) or ""
         line = frame.line or 0
         if not 0 < line <= len(text_lines(text)):

@@ -14,7 +14,6 @@ from nightwatch_core.models.research import Preview, PreviewKind
 from nightwatch_core.text.plain_text import text_lines
 
 MODEL_LINES, WRITERS, MOST_WRITERS = 12, 4, 12  # of a model shown whole; places; more tell nothing
-SCHEMA = "db/schema.rb"  # where Rails keeps the columns that its models do not name
 
 _IN_CODE = r"(?:db_table|__tablename__|table_?name|\$table|@Table|Table)\b[^\n]{0,40}['\"`]"
 _WRITES = (  # as a member, as an argument by name, as a key
@@ -54,7 +53,7 @@ def table_definitions(case: Case, lookup: Lookup, seen: Shown) -> tuple[Preview,
     named = next(filter(any, map(named_in, messages)), Named())
     like = next(iter(lookup.frames), "")
     model = _model(named.table, lookup, like) if named.table else None
-    found = [*(_of_model(model, named, lookup) if model else ()), *_of_schema(named, lookup)]
+    found = list(_of_model(model, named, lookup)) if model else []
     if named.column:
         found += _writers(named.column, lookup, model.path if model else "")
     new = [item for item in found if (item.path, item.start) not in seen]
@@ -96,17 +95,6 @@ def _of_model(model: Place, named: Named, lookup: Lookup) -> Iterator[Preview]:
         yield _cut(model.path, lines, run, f"the model of {named.table}")
 
 
-def _of_schema(named: Named, lookup: Lookup) -> Iterator[Preview]:
-    lines = text_lines(lookup.text(SCHEMA) or "") if SCHEMA in lookup.index else ()
-    head = f'create_table "{named.table}"'
-    start = next((n for n, row in enumerate(lines, 1) if named.table and head in row), 0)
-    for number, row in enumerate(lines[start:] if start and named.column else (), start + 1):
-        if row.strip() == "end":
-            return
-        if f'"{named.column}"' in row:
-            yield _cut(SCHEMA, lines, range(number, number + 1), f"a column of {named.table}")
-
-
 def _writers(column: str, lookup: Lookup, model: str) -> Iterator[Preview]:
     writes = re.compile(_WRITES.replace("COLUMN", re.escape(column)))
     hits = [
@@ -116,7 +104,7 @@ def _writers(column: str, lookup: Lookup, model: str) -> Iterator[Preview]:
     ]
     for hit in hits[:WRITERS] if len(hits) <= MOST_WRITERS else ():
         lines = text_lines(lookup.text(hit.path) or "")
-        if hit.line <= len(lines) and hit.path != SCHEMA:
+        if hit.line <= len(lines):
             yield _cut(hit.path, lines, range(hit.line, hit.line + 1), f"sets {column}", "flow")
 
 
