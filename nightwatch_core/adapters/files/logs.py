@@ -64,7 +64,7 @@ class Style(Value):
 
 
 class _Patterns(Value):
-    requests: tuple[Pattern, ...]
+    requests: dict[str, Pattern]
     styles: dict[str, Style]
     prefixes: dict[str, Pattern]
 
@@ -126,13 +126,13 @@ def names_error(text: str) -> bool:
 
 
 def request_in(line: str, tags: str = "") -> str:
-    """Return what a line says was being done: `METHOD /path`, a controller and action, a task.
+    """Return what a line, or two, say was being done: `GET /path`, an action, a task.
 
     >>> request_in("ERROR in app: Exception on /carts [POST]")
     'POST /carts'
     """
-    for pattern in _PATTERNS.requests:
-        if match := pattern.search(line, 0, limits.LINE_READ):
+    for sign, pattern in _PATTERNS.requests.items():
+        if sign in line and (match := pattern.search(line, 0, 2 * limits.LINE_READ)):
             said = match.groupdict()
             if tags and (said.get("tag") or "") not in tags:
                 continue
@@ -428,8 +428,11 @@ class TraceCutter:
         if self._open is None:
             self._above.append((number, line))
         else:
-            lines = (line, *(above for _, above in reversed(self._above)))
-            self._request = next(filter(None, (request_in(item, line) for item in lines)), "")
+            rows = [*(above for _, above in self._above), line]
+            pairs = map("\n".join, pairwise(["", *rows]))
+            self._request = next(
+                filter(None, (request_in(pair, line) for pair in reversed([*pairs]))), ""
+            )
             self._above.clear()
 
     def _ended(self) -> Iterator[Block]:
