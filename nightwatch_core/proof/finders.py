@@ -306,6 +306,16 @@ def _by_runner(files: Files) -> Iterator[Clue]:
         yield from _commands(re.sub(r"(?m)^\t[@-]*|\$[({][^)}]*[)}]", "", body), "Makefile")
 
 
+def _by_example(files: Files) -> Iterator[Clue]:
+    """Read the variables that a project shows its developers, and the services of compose files."""
+    for name in (".env.test", ".env.ci", ".env.example", ".env.sample", ".env.dist"):
+        pairs = re.findall(r"(?m)^(?:export )?(\w+)=[\"']?([^\n\"'#]*)", files.text(name))
+        yield from _variables({key: value.strip() for key, value in pairs}, files.root + name)
+        yield from _services_in(" ".join(re.findall(r"\b(\w+)(?:\+\w+)?://", str(pairs))), name)
+    for path in files.matching(r"^(docker-)?compose[^/]*\.ya?ml$"):
+        yield from _services_in(" ".join(re.findall(r"image:\s*(\S+)", files.top(path))), path)
+
+
 def _by_switch(files: Files) -> Iterator[Clue]:
     """Find the project's own switches that make a database server needless."""
     read = [*files.matching(rf"^{re.escape(files.root)}(.+/)?(settings[^/]*|config)\.py$")]
@@ -328,6 +338,7 @@ FINDERS: tuple[Callable[[Files], Iterator[Clue]], ...] = (
     _by_container,
     _by_manifest,
     _by_runner,
+    _by_example,
     _by_switch,
 )
 

@@ -44,7 +44,7 @@ class Runner(Value):
     takes_files: bool = True
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
-    called: Words = ()  # how a project's own command names it
+    called: str = ""  # how a project's own command names it, as a pattern
     canary: str = ""  # script with tests that must fail, {mark} in their names
     canary_name: str = ""
 
@@ -238,62 +238,36 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     )
 
 
-def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runner]:
-    """Make runners of the project's own test commands: their options, and the paths they name."""
-    seen = set()
-    for clue in first_of(found, "test").values():
-        for runner in runners:
-            words = words_of(clue.value)
-            at = _end_of(runner.called, words)
-            if at is None or runner.only_after is not None or clue.value in seen:
-                continue
-            seen.add(clue.value)
-            options: list[str] = []
-            paths: list[str] = []
-            for word in words[at:]:
-                if word in (">", "|", "2>&1") or "$" in word or "{" in word:
-                    break
-                is_value = options and options[-1] in _TAKES_VALUE and not paths
-                if word.startswith("-") or is_value:
-                    options.append(word)
-                else:
-                    paths.append(word)
-            kept = _without_reports(options)
-            if kept or paths:
-                name = f"{runner.name} as in {clue.source}"
-                words = (*runner.words, *kept)
-                yield runner.model_copy(
-                    update={"name": name, "words": words, "all_files": tuple(paths)}
-                )
-        if clue.value not in seen and clue.source.endswith(PERSONS):  # whatever it is
-            words = ("/bin/sh", "-c", clue.value)
-            yield Runner(name=f"{clue.value} as in {clue.source}", words=words, takes_files=False)
-
-
-def _end_of(names: Words, words: Words) -> int | None:
-    """Return where the arguments of a program begin that one of the names calls."""
-    plain = [word.rpartition("/")[2] for word in words]
-    for name in names:
-        parts = name.split()
-        for at in range(len(plain)):
-            if plain[at : at + len(parts)] == parts:
-                return at + len(parts)
-    return None
-
-
-_TAKES_VALUE = ("-m", "-k", "-n", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config")
-_REPORTS = re.compile(
-    r"^(--cov|--junit|--no-cov|--durations|-n|--numprocesses|--dist|-v+$|-q|-s$|-x$)"
+_TAKES_VALUE = ("-m", "-k", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config")
+_REPORTS = re.compile(  # options that count, print or share out, and leave the tests as they are
+    r"\s(?:--(?:no-)?cov\S*|--junit\S*|--durations\S*|-v+|-[qsx]"
+    r"|(?:-n|--numprocesses|--dist)[ =]?\S+)(?=\s|$)"
 )
 
 
-def _without_reports(options: list[str]) -> Words:
-    kept: list[str] = []
-    for at, word in enumerate(options):
-        before = options[at - 1] if at else ""
-        if not _REPORTS.search(word) and not (_REPORTS.search(before) and before in _TAKES_VALUE):
-            kept.append(word)
-    return tuple(kept)
+def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runner]:
+    """Make runners of the project's own test commands: their options, and the paths they name."""
+    for command, clue in first_of(found, "test").items():
+        called = (
+            (runner, match[1])
+            for runner in runners
+            if runner.called and runner.only_after is None
+            if (match := re.search(rf"\b(?:{runner.called})(?=\s|$)([^>|${{]*)", command))
+        )
+        runner, rest = next(called, (None, ""))
+        if runner is None:
+            if clue.source.endswith(PERSONS):  # whatever it is
+                words = ("/bin/sh", "-c", command)
+                yield Runner(name=f"{command} as in {clue.source}", words=words, takes_files=False)
+            continue
+        options: list[str] = []
+        paths: list[str] = []
+        for word in words_of(_REPORTS.sub("", rest)):
+            is_option = word.startswith("-") or (options and options[-1] in _TAKES_VALUE)
+            (options if is_option else paths).append(word)
+        if options or paths:
+            update = {"name": f"{runner.name} as in {clue.source}", "all_files": tuple(paths)}
+            yield runner.model_copy(update={**update, "words": (*runner.words, *options)})
 
 
 def _expanded(word: str, fields: Fields) -> Words:

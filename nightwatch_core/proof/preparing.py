@@ -125,6 +125,7 @@ def described_project(
     return f"{where}. {summary(kept)}"
 
 
+BESIDE = "beside the checkout"
 PREPARE = "run `nightwatch prepare`"
 
 
@@ -153,9 +154,10 @@ def proved_profile(
         environment.prepare()
         best = best or Proof(variant, None, None, environment)
         is_own = variant.preparation is not None and not variant.preparation.beside
-        if environment.lacks or (is_own and best.environment.how == "installed"):
+        if environment.lacks or (is_own and best.environment.how != BESIDE):
             continue
-        tell(f"dependencies {environment.how} ({environment.interpreter or variant.language})")
+        how = environment.how or "of this machine"
+        tell(f"dependencies {how} ({environment.interpreter or variant.language})")
         for runner in variant.runners:
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
