@@ -19,6 +19,7 @@ class Profile(Value):
     variables: dict[str, str] = {}
     services: tuple[str, ...] = ()
     missing_services: tuple[str, ...] = ()  # those that this machine does not have
+    setup: tuple[str, ...] = ()  # commands that are run before the tests
     test: str = ""  # command of the whole suite
     one_test: str = ""  # command of one file, which stands for {test}; empty: it cannot be chosen
     form: str = ""  # in which its results are printed

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 MANIFEST_CHARACTERS = 200_000
-ClueKind = Literal["version", "install", "variable", "service", "test", "switch"]
+ClueKind = Literal["version", "install", "variable", "service", "setup", "test", "switch"]
 Words = tuple[str, ...]
 
 
@@ -83,6 +83,10 @@ _INSTALLS = re.compile(
     r"\b(pip3? install|uv (sync|pip install)|poetry install|pdm (sync|install)"
     r"|pipenv (sync|install)|npm (ci|install)|yarn install|pnpm install|bundle install)\b"
 )
+_SETS_UP = re.compile(  # what makes the tables of a database, before the tests
+    r"(?:^|run |exec )((?:python3? )?(?:alembic upgrade|flask db upgrade|manage\.py migrate"
+    r"|\S*rails db:|\S*rake db:|npx prisma (?:migrate|db push))[^\n]*)"
+)
 _SERVICES = {
     "postgresql": r"postgres|postgis|timescale",
     "mysql": r"mysql|mariadb|percona",
@@ -131,7 +135,9 @@ def _commands(script: str, source: str) -> Iterator[Clue]:
     for line in re.sub(r"\s*\\\n\s*", " ", script).splitlines():
         for part in re.split(r"&&|;|\|\|", line.strip().removeprefix("- ")):
             command = part.strip()
-            if _INSTALLS.search(command):
+            if setup := _SETS_UP.search(command):
+                yield Clue("setup", setup[1], source)
+            elif _INSTALLS.search(command):
                 yield Clue("install", command, source)
             elif _TESTS.search(command) and not re.match(r"(echo|#|if|name:)\b", command):
                 yield Clue("test", command, source)
@@ -160,10 +166,10 @@ def _by_person(files: Files) -> Iterator[Clue]:
             continue
         if version := version_asked(table.get("version", "")):
             yield Clue("version", version, path)
-        for kind in ("install", "test"):
-            lines = table.get(kind, ())
-            for line in (lines,) if isinstance(lines, str) else lines:
-                yield Clue("test" if kind == "test" else "install", str(line), path)
+        kinds: tuple[ClueKind, ...] = ("install", "setup", "test")
+        yield from (
+            Clue(kind, str(line), path) for kind in kinds for line in _listed(table.get(kind))
+        )
         yield from _variables(table.get("variables"), path)
         yield from (Clue("service", str(item), path) for item in table.get("services", ()))
 

@@ -127,6 +127,7 @@ class Kit(NamedTuple):
     clues: tuple[Clue, ...] = ()  # what its files say about testing it
     variables: tuple[tuple[str, str], ...] = ()  # that its tests are given
     services: Words = ()  # that its tests ask for
+    setup: Words = ()  # commands that are run before its tests
     tests: Words = ()  # its files of tests, as seen from its root
 
     def inner(self, paths: Words) -> Words:
@@ -234,6 +235,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         clues=found,
         variables=tuple(said.items()),
         services=tuple(first_of(found, "service")),
+        setup=tuple(first_of(found, "setup")),
         tests=tuple(filter(_FILES_OF_TESTS.get(language, TEST).search, inside)),
     )
 
@@ -538,9 +540,12 @@ def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
 
 
 def starting(kit: Kit) -> str:
-    """Return the shell's words that start the services of a project, where they are here."""
+    """Return the shell's words that start a project's services and set them up for its tests."""
     scripts = kits().scripts
     names = sorted(set(re.findall(r"\b[a-z]\w{1,30}\b", " ".join(dict(kit.variables).values()))))
     roles = " ".join(names[:40])
     wanted = (scripts[item] for item in kit.services if item in scripts)
-    return "".join(f"{text.strip().format(roles=roles)}\n" for text in wanted)
+    started = [text.strip().format(roles=roles) for text in wanted]
+    return "".join(
+        f"{line}\n" for line in (*started, *(f"{{ {s}; }} >/tmp/setup.log 2>&1" for s in kit.setup))
+    )

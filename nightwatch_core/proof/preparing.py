@@ -191,6 +191,7 @@ def _by_hand(kit: kits.Kit, kept: Profile | None) -> kits.Kit:
     found = {
         "variables": dict(kit.variables),
         "services": kit.services,
+        "setup": kit.setup,
         "repository": "",
         "language": kit.language,
     }
@@ -235,6 +236,7 @@ def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) ->
         not_installed=lacking,
         variables=dict(kit.variables),
         services=kit.services,
+        setup=kit.setup,
         missing_services=missing,
         test=shlex.join(runner.whole) if runner else "",
         one_test=shlex.join((*runner.words, "{test}")) if runner and runner.takes_files else "",
@@ -266,7 +268,7 @@ def _about(environment: Environment) -> tuple[str, tuple[str, ...], str]:
 
 
 def _sources(kit: kits.Kit, runner: kits.Runner | None) -> dict[str, str]:
-    named = {"versions": "version", "services": "service"}
+    named = {"versions": "version", "services": "service", "setup": "setup"}
     sources = {
         field: next(iter(found.values())).source
         for field, kind in named.items()

@@ -22,7 +22,8 @@ _BODY = """
 NightWatch reads this page before it tests a fix. Change a field and name it in `by_hand`, and
 `nightwatch prepare` keeps your value: `test` (the whole suite), `one_test` (one file, as
 `{{test}}`), `install` (a shell command that installs into /env), `versions` (of the interpreter,
-as `==3.12.*`), `variables` and `services`. Then run `nightwatch prepare` again: it proves them.
+as `==3.12.*`), `variables`, `services` and `setup` (commands before the tests). Then run
+`nightwatch prepare` again: it proves them.
 """
 
 
@@ -99,6 +100,7 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
         preparation=preparation,
         variables=tuple(profile.variables.items()),
         services=profile.services,
+        setup=profile.setup,
     )
     if not profile.test:
         return kit
