@@ -78,6 +78,7 @@ _TESTS = re.compile(
     r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha"
     r"|node --test|rspec|rake (test|spec)|rails test|go test|phpunit|mvn\b.*\b(test|verify)"
     r"|gradlew?\b.*\btest)\b|\b(npm|yarn|pnpm)( run)? test\b|\b(tox|nox|make \w*test\w*)\b"
+    r"|\b(scripts?|bin)/\w*test\w*"
 )
 _INSTALLS = re.compile(
     r"\b(pip3? install|uv (sync|pip install)|poetry install|pdm (sync|install)"

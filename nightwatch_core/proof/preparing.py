@@ -94,7 +94,14 @@ def projects_of(tree: CodeReader, options: NightOptions) -> tuple[kits.Kit | str
             found.setdefault((language, root), []).append(path)
     largest = sorted(found.values(), key=len, reverse=True)[: 2 * _PROJECTS]
     made = [kits.kit_for((some[0],), paths, tree.read_file, options) for some in largest]
-    tested = tuple(kit for kit in made if not isinstance(kit, str))[:_PROJECTS]
+    roots = [root for _, root in found if root]
+
+    def is_outer(kit: kits.Kit) -> bool:  # all of its tests are those of projects inside of it
+        inner = tuple(item.removeprefix(kit.root) for item in roots if item != kit.root)
+        return bool(inner and kit.tests) and all(item.startswith(inner) for item in kit.tests)
+
+    kept = (kit for kit in made if not isinstance(kit, str) and not is_outer(kit))
+    tested = tuple(kept)[:_PROJECTS]
     return tested or tuple(made[:1])
 
 

@@ -88,12 +88,17 @@ def _asked(program: Path) -> str:
 def choose(found: Sequence[Interpreter], asked: Sequence[str]) -> tuple[Interpreter | None, bool]:
     """Return the interpreter that fits the first of the asked versions, and whether one fits.
 
-    Where several fit, the one nearest to ours is taken; where none does, the nearest of all.
+    Where several fit, the one nearest to ours is taken; where none does, the nearest to them.
     """
     for specifier in asked:
         if fitting := [item for item in found if _fits(item.version, specifier)]:
-            return min(fitting, key=_distance), True
-    first = min(found, key=_distance) if found else None
+            return min(fitting, key=lambda item: _distance(item, sys.version_info.minor)), True
+    wanted = (
+        int(match[1])
+        if (match := re.search(r"\d\.(\d+)", " ".join(asked)))
+        else sys.version_info.minor
+    )
+    first = min(found, key=lambda item: _distance(item, wanted)) if found else None
     return first, not asked or first is None or not first.version
 
 
@@ -111,11 +116,9 @@ def _fits_one(version: str, specifier: str) -> bool:
     return bool(version) and any(asked.contains(item, prereleases=True) for item in tries)
 
 
-def _distance(item: Interpreter) -> int:
-    major, _, rest = item.version.partition(".")
-    if major != str(sys.version_info.major) or not rest:
-        return 0
-    return abs(int(rest.partition(".")[0]) - sys.version_info.minor)
+def _distance(item: Interpreter, minor: int) -> int:
+    parts = item.version.split(".")
+    return abs(int(parts[1]) - minor) if len(parts) > 1 else 0
 
 
 def environment_of(folder: Path) -> BesideEnvironment | None:
