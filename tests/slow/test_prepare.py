@@ -15,7 +15,7 @@ from nightwatch_core.models.proposals import DraftPull, FileChange
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.preparing import projects_of, proved_profile
-from nightwatch_core.proof.profiles import document, profile_in
+from nightwatch_core.proof.profiles import document, kit_as_proved, profile_in
 
 pytestmark = [pytest.mark.slow]
 TESTS = """
@@ -69,7 +69,10 @@ def test_a_project_without_dependencies_gets_an_environment_of_its_own(tmp_path)
         **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
         **{"body": "", "commit_message": "", "commit": COMMIT.sha, "changes": changes},
     )
-    cache = NightCache(Documents(document(profile)))
+    documents = Documents(document(profile))
+    kit = kit_as_proved(("shop/__init__.py",), tree, NightOptions(), documents)
+    assert sandbox.prepare(COMMIT, kit.preparation).how == "kept"
+    cache = NightCache(documents)
     result = gated(draft, tree, sandbox, NightOptions(), cache)
     assert result.outcome == "failed"
     assert "test_green" in result.text

@@ -41,7 +41,7 @@ PREPARE_SECONDS = 600.0
 PREPARED_MB = 4_096  # of one project's dependencies
 PREPARED_FILES = 400_000
 KEPT_DAYS = 14  # dependencies that nobody used
-KEPT_COUNT = 8
+KEPT_COUNT = 20
 ROOM_SECONDS = 5.0  # between two looks at how much was fetched
 LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
@@ -292,7 +292,7 @@ class LocalSandbox:
                 return self._put(shelf, f"beside-{language}", "beside the checkout")
             found = interpreters(language, Path.home(), self._tools.named)
             chosen, is_asked = choose(found, versions)
-            texts = [preparation.model_dump_json(), str(chosen), self._tools.path]
+            texts = [preparation.model_dump_json(exclude={"beside"}), str(chosen), self._tools.path]
             texts += [tree.name] if tree and preparation.whole_tree else []
             key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
             folder = self._place / "prepared" / key
