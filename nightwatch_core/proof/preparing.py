@@ -269,7 +269,7 @@ def _about(environment: Environment) -> tuple[str, tuple[str, ...], str]:
     if environment.lacks:
         return "", (), ""
     run = environment.base(("/bin/sh", "-c", _ABOUT), "", 30).run
-    version, _, rest = run.output.partition("\n--\n")
+    version, _, rest = run.output.partition("\n--\n") if run.went_well else ("", "", "")
     lacking, _, here = rest.partition("--\n")
     return one_line(version)[:80], tuple(lacking.split("\n")[:-1]), here
 

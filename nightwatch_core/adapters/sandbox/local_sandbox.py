@@ -42,6 +42,7 @@ PREPARED_MB = 4_096  # of one project's dependencies
 PREPARED_FILES = 400_000
 KEPT_DAYS = 14  # dependencies that nobody used
 KEPT_COUNT = 20
+IN_USE_SECONDS = 6 * 3_600.0  # another process may run in it
 ROOM_SECONDS = 5.0  # between two looks at how much was fetched
 LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
@@ -436,7 +437,7 @@ class LocalSandbox:
         folders.sort(reverse=True)
         oldest = time.time() - KEPT_DAYS * 86_400
         for at, (used, folder) in enumerate(folders):
-            if used < oldest or at >= KEPT_COUNT:
+            if used < oldest or (at >= KEPT_COUNT and used < time.time() - IN_USE_SECONDS):
                 delete(folder)
 
     @cached_property
