@@ -94,7 +94,7 @@ def _what_was_asked(world: World) -> None:
     assert shown == [
         *["POST /issues"] * 3,
         *["POST /git/refs", "POST /pulls"],
-        *["chat.postMessage parent", *["chat.postMessage"] * 3, "chat.postMessage follow-up"],
+        *["chat.postMessage parent", *["chat.postMessage"] * 3],
     ]
 
     first, *others = world.claude.bodies
