@@ -303,7 +303,7 @@ class GateResult(Value):
     outcome: Outcome
     kind: NotRun = ""  # why nothing was run
     text: str = ""  # what failed, for people; why nothing was run and what to set, for operators
-    executing: int = 0  # green tests that run a changed line; one where they are not told apart
+    executing: int | None = 0  # green tests that run a changed line; None: not told apart
     checks: tuple[Check, ...] = ()
     preexisting: tuple[str, ...] = ()  # tests that are red without the fix as well
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code

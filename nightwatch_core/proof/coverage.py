@@ -5,10 +5,10 @@ replace what judges it: beside the tests runs a canary, tests of our own that ha
 """
 
 import ast
-from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.proof.crash import WORK, written_rows
 from nightwatch_core.proof.kits import Read, Reading, Runner, kits
@@ -36,17 +36,21 @@ def printed_and_executed(output: str, mark: str) -> tuple[str, frozenset[Execute
     return printed, frozenset(lines)
 
 
-def tests_executing(
+def executing_tests(
     changes: tuple[FileChange, ...], before: Read, executed: frozenset[ExecutedLine]
 ) -> frozenset[str]:
-    """Name the tests that execute a changed line; an empty name for what is not told apart."""
+    """Name the tests that execute a changed line of the application.
+
+    An empty name stands for lines that ran and are told apart by no test: as a module is loaded,
+    or all of them where a language's recorder does not know which test runs.
+    """
     named: set[str] = set()
     for change in changes:
         own = [item for item in executed if item.path == change.path]
-        if own and change.text:
-            wanted = set(_counted(change, changed_lines(before(change.path) or "", change.text)))
+        if own and change.text and not TEST.search(change.path):
+            wanted = _counted(change, changed_lines(before(change.path) or "", change.text))
             named |= {item.test for item in own if item.line in wanted}
-    return frozenset(named)
+    return frozenset(named - {""} or named)
 
 
 def changed_lines(before: str, after: str) -> tuple[int, ...]:
@@ -65,23 +69,29 @@ def changed_lines(before: str, after: str) -> tuple[int, ...]:
     return tuple(sorted(item for item in changed if 0 < item <= len(new)))
 
 
-def _counted(change: FileChange, lines: tuple[int, ...]) -> Iterator[int]:
-    """Give the lines whose execution counts: of Python, all of a statement that was changed."""
-    yield from lines
-    if not change.path.endswith(".py"):
-        return
+def _counted(change: FileChange, lines: tuple[int, ...]) -> frozenset[int]:
+    """Give the lines whose execution counts: of Python, all of a statement that was changed.
+
+    The head of a function runs when its module is loaded: of it, the body counts.
+    """
+    counted, heads = set(lines), set[int]()
     try:
-        tree = ast.parse(change.text or "")
+        tree = ast.parse(change.text or "" if change.path.endswith(".py") else "")
     except (SyntaxError, ValueError, RecursionError):
-        return
+        return frozenset(counted)
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.ClassDef):
-            body = getattr(node, "body", None)
-            first, last = node.lineno, node.end_lineno or node.lineno
-            head = body[0].lineno - 1 if body else last
-            if any(first <= line <= max(first, head) for line in lines):
-                is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                yield from range(first, last + 1) if is_function else range(first, head + 1)
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.ClassDef):
+            continue
+        last, body = node.end_lineno or node.lineno, getattr(node, "body", None)
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        first = min(
+            node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ())), last
+        )
+        head = set(range(first, body[0].lineno if body else last + 1))
+        heads |= head if is_function else set()
+        if head & set(lines):
+            counted |= set(range(body[0].lineno, last + 1)) if is_function and body else head
+    return frozenset(counted - heads)
 
 
 class Canary(NamedTuple):

@@ -10,7 +10,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
 from nightwatch_core.proof import kits
-from nightwatch_core.proof.coverage import tests_executing
+from nightwatch_core.proof.coverage import executing_tests
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -112,13 +112,13 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
         preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
         if check.outcome == "failed":
             break
-    executing = tests_executing(environment.changes, tree.read_file, environment.executed)
+    executing = executing_tests(environment.changes, tree.read_file, environment.executed)
     failed = next((item.text for item in checks if item.outcome == "failed"), "")
     ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
-        executing=len(executing - preexisting - flaky),
+        executing=None if "" in executing else len(executing - preexisting - flaky),
         checks=tuple(checks),
         preexisting=tuple(sorted(preexisting - flaky)[: kits.NAMES]),
         flaky=tuple(sorted(flaky)[: kits.NAMES]),

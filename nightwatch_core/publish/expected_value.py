@@ -139,7 +139,7 @@ def proof_of(gate: GateResult | None) -> Proof:
     if gate.outcome == "failed":
         return "failed"
     shown = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
-    return "reproduced" if shown else "green" if gate.executing else "unproved"
+    return "reproduced" if shown else "unproved" if gate.executing == 0 else "green"
 
 
 def review_minutes(files: tuple[ChangedFile, ...]) -> float:

@@ -449,8 +449,9 @@ def _checked(gate: GateResult) -> Iterator[str]:
         return
     if gate.outcome == "failed" and all(check.outcome != "failed" for check in gate.checks):
         yield f"Failed: {gate.text}"
-    if gate.executing:
-        yield f"Passed: {plural(gate.executing, 'test')} that run the changed lines"
+    if gate.executing != 0:
+        number = plural(gate.executing, "test") if gate.executing else "tests"
+        yield f"Passed: {number} that run the changed lines"
     elif gate.outcome == "passed":
         yield "Not proved: no test is known to run the changed lines"
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"

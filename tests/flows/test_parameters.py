@@ -32,7 +32,8 @@ def test_the_form_in_the_ui_has_bounds_and_descriptions() -> None:
         assert schema.properties[name]["description"] == field.description
         assert schema.properties[name]["default"] is None
     assert schema.properties["max_errors"]["anyOf"][0]["maximum"] == 1000
-    assert schema.properties["publish"]["anyOf"][0]["enum"] == ["all", "patches", "issues", "none"]
+    choices = ["all", "proved", "patches", "issues", "none"]
+    assert schema.properties["publish"]["anyOf"][0]["enum"] == choices
 
 
 def test_the_form_of_one_error_begins_with_it_and_is_short() -> None:
