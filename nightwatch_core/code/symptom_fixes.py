@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.definitions import enclosing_functions
+from nightwatch_core.code.definitions import enclosing_functions, functions_around
 from nightwatch_core.code.languages import NAMED_LINE, ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.syntax import BODIES, nodes_in, text_of
@@ -215,7 +215,8 @@ def _has_effective_change(change: Change, explained: Collection[int]) -> bool:
     words = {*_PLAIN_WORDS, *P["word"].findall(" ".join(change.removed.values()))}
     for row, line in change.added.items():
         is_plain = any(P[name].match(line) for name in ("comment", "import", "closing"))
-        if row in explained or is_plain or _does_nothing((line,)):
+        is_part = _squeezed(_unguarded(P["assigned"].sub("", line))[0]) in gone
+        if row in explained or is_plain or is_part or _does_nothing((line,)):
             continue
         if _squeezed(line) not in gone and not words.issuperset(P["word"].findall(line)):
             return True
@@ -228,8 +229,24 @@ def _has_effective_change(change: Change, explained: Collection[int]) -> bool:
 def _may_be_missing(change: Change, guard: str, row: int, before: str = "") -> bool:
     names = {name for name in _NAME.findall(guard) if name not in TABLES.keywords}
     above = range(max(0, row - OPTIONAL_ROWS), min(len(change.new), row + 1))
-    lines = [*(change.new[at] for at in above if at not in change.added), before]
-    return any(_is_sent(name, lines) or _is_optional(name, change) for name in names)
+    lines = [*(change.new[at] for at in above), before]
+    is_plain = bool(P["callback"].search(guard) or P["sent"].search(before))
+    is_right = is_plain or _is_asked_already(change, guard, row, before)
+    return is_right or any(_is_sent(name, lines) or _is_optional(name, change) for name in names)
+
+
+def _is_asked_already(change: Change, guard: str, row: int, before: str) -> bool:
+    # elsewhere in the function, or by the code that was there
+    asked = _asked(guard) - _asked(before)
+    around = functions_around(change.path, change.after, row + 1)[:1]
+    rows = {at for item in around for at in range(item.line - 1, item.end)} - change.added.keys()
+    lines = (*change.removed.values(), *(change.new[at] for at in rows))
+    return bool(asked) and asked <= set().union(*map(_asked, lines))
+
+
+def _asked(line: str) -> set[str]:
+    paths = (match[match.lastgroup or 0] for match in P["asked"].finditer(line))
+    return {re.sub(r"[?&]?(?:\.|->)", ".", path) for path in paths} - TABLES.keywords
 
 
 def _is_sent(name: str, lines: list[str]) -> bool:
@@ -257,20 +274,29 @@ def _unguarded(line: str) -> tuple[str, tuple[str, ...]]:
         if "default" in guard.pattern.groupindex:
             defaults += (match["default"] or "" for match in guard.pattern.finditer(line))
         line = guard.pattern.sub(guard.plain, line)
-    return _squeezed(line), tuple(defaults)
+    return line, tuple(defaults)
 
 
 def _guarded_lines(change: Change) -> Iterator[SymptomFix]:
-    for pair in change.pairs:
+    lone = change.added.keys() - {pair.row for pair in change.pairs} if change.removed else set()
+    for pair in (*change.pairs, *(Pair("", change.added[row], row) for row in sorted(lone))):
         (old, had), (new, has) = _unguarded(pair.old), _unguarded(pair.new)
         is_softer = len(pair.new) > len(pair.old) or len(has) > len(had)
-        is_alone = len(change.added) == 1 and len(has) > len(had)
+        is_alone = len(has) > len(had) and _is_only_change(change, pair.row, new)
         is_same = _squeezed(pair.old) == _squeezed(pair.new)
-        if (old != new and not is_alone) or is_same or not is_softer:
+        if (_squeezed(old) != _squeezed(new) and not is_alone) or is_same or not is_softer:
             continue
         if not _may_be_missing(change, pair.new, pair.row, pair.old):
             is_none = all(P["none"].match(value) for value in has if value not in had)
             yield change.fix("guard_only" if is_none else "masking_default", pair.row)
+
+
+def _is_only_change(change: Change, row: int, plain: str) -> bool:
+    # the rest of the change names parts of what stood there, and so does the line itself
+    names = [name for line in change.added.values() for name in P["assigned"].findall(line)]
+    known = {*_NAME.findall(" ".join(change.removed.values())), *names}
+    new = {*_NAME.findall(P["assigned"].sub("", plain))} - known
+    return not (new and len(change.added) > 1) and not _has_effective_change(change, {row})
 
 
 def _guard_only(change: Change) -> Iterator[SymptomFix]:
@@ -296,11 +322,13 @@ def _is_guard(change: Change, node: Node) -> bool:
     if condition is None or condition.start_point[0] not in change.added:
         return False
     asked = " ".join(_whole(condition)[:NAMED_LINE].split())
+    body = "".join(_statements_of(body_of(node))[:1])
     is_right = (
         not P["asks_for_nothing"].search(asked)
         or _is_rightly_empty(change, asked, node)
         or _ends_recursion(node)
-        or _may_be_missing(change, asked, node.start_point[0])
+        or _extends_guard(change, asked, node)
+        or _may_be_missing(change, f"{asked} then {body}", node.start_point[0])
     )
     return not is_right and _passes_over(change, node)
 
@@ -317,6 +345,14 @@ def _passes_over(change: Change, node: Node) -> bool:
     # the code that stood there before is now inside
     rows = _rows(body) if body else range(0)
     return any(row not in change.added and change.new[row] for row in rows)
+
+
+def _extends_guard(change: Change, asked: str, node: Node) -> bool:
+    # a value more is asked for where others were, and the answer was there
+    pairs = (pair for pair in change.pairs if pair.row == node.start_point[0])
+    old = {path for pair in pairs for path in _asked(pair.old)}
+    answer = _squeezed("".join(_statements_of(body_of(node))))
+    return bool(old) and old <= _asked(asked) and answer in _squeezed(change.before)
 
 
 def _ends_recursion(node: Node) -> bool:
@@ -365,7 +401,8 @@ def _unsafe_cast(change: Change) -> Iterator[SymptomFix]:
     for pair in change.pairs:
         (old, had), (new, has) = _without_casts(pair.old), _without_casts(pair.new)
         is_forced = len(forced.findall(pair.new)) > len(forced.findall(pair.old))
-        if is_forced or (old == new and has > had and len(pair.new) > len(pair.old)):
+        is_new = old == new and has > had and len(pair.new) > len(pair.old)
+        if is_forced or (is_new and not _may_be_missing(change, pair.new, pair.row, pair.old)):
             yield change.fix("cast", pair.row)
 
 
@@ -401,15 +438,20 @@ def _is_broad(caught: tuple[str, ...]) -> bool:
     return not caught or any(P["broad"].match(name) for name in caught)
 
 
-def _swallowed(change: Change) -> Iterator[SymptomFix]:
-    before = {caught: statements for _, caught, statements in _handlers(change.old_nodes)}
-    for node, caught, statements in _handlers(change.new_nodes):
-        is_changed = any(row in change.added for row in _rows(node))
-        is_same = before.get(caught) == statements
+def _quiet_handlers(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    for node, caught, statements in _handlers(nodes):
         names = (name.rpartition(".")[2].rpartition("::")[2] for name in caught)
         is_ordinary = not _is_broad(caught) and all(map(P["ordinary_absence"].search, names))
-        if is_changed and not is_same and _does_nothing(statements) and not is_ordinary:
-            yield change.fix("swallowed_exception", node.start_point[0])
+        if _does_nothing(statements) and not is_ordinary:
+            yield node
+
+
+def _swallowed(change: Change) -> Iterator[SymptomFix]:
+    quiet = tuple(_quiet_handlers(change.new_nodes))
+    # as many as before: what they catch and how they log is for other rules to judge
+    if len(quiet) > len(tuple(_quiet_handlers(change.old_nodes))):
+        new = (node for node in quiet if change.added.keys() & set(_rows(node)))
+        yield from (change.fix("swallowed_exception", node.start_point[0]) for node in new)
     yield from _quiet_calls(change)
     if change.ending == ".go":
         yield from _unchecked_errors(change)
@@ -533,7 +575,9 @@ def _is_in_ignore_list(change: Change, row: int) -> bool:
 
 
 def _ignored_warning(change: Change) -> Iterator[SymptomFix]:
+    gone = {"", *map(_squeezed, change.removed.values())}  # beside new code it hides nothing
     rows = change.added_with("warnings_off")
+    rows = [row for row in rows if _squeezed(P["beside_code"].sub("", change.new[row])) in gone]
     if len(rows) > len(change.removed_with("warnings_off")):
         yield change.fix("ignored_warning", rows[0])
 
@@ -560,6 +604,8 @@ def _weakened_test(change: Change) -> Iterator[SymptomFix]:
     if len(gone) > len(change.added_with("asserts", comments=False)):
         yield change.fix("weakened_test", change.first_row)
         return
+    if len(change.removed_with("test_data")) > len(change.added_with("test_data")):
+        yield change.fix("weakened_test", change.first_row)
     for pair in change.pairs:
         # the `in` of a loop is no comparison
         old, new = (re.sub(r"\bfor\b[^\]]* in\b", "", line) for line in (pair.old, pair.new))
@@ -594,15 +640,19 @@ def _is_replaced(change: Change, row: int) -> bool:
     Where that passes over a missing value, it is for the rule about guards to judge.
     """
     line = P["string"].sub("", change.old[row])
-    if not line.startswith("assert"):
+    if not line.startswith(("assert", "raise", "throw")):
         return False
-    if any(map(P["for_types"].search, (*change.old[max(0, row - 3) : row], change.old[row]))):
-        return True
+    above = change.old[max(0, row - 3) : row]
+    is_for_types = any(map(P["for_types"].search, (*above, change.old[row])))
+    if is_for_types or P["handler"].match("".join(above[-1:])):
+        return True  # what a handler translated is raised as it was
     names = {*_NAME.findall(line)} - TABLES.keywords
     new = next((range(c, d) for _, a, b, c, d in change.blocks if a <= row < b), range(0))
     added = [
         change.new[at] for at in new if change.new[at] and not P["comment"].match(change.new[at])
     ]
+    if not line.startswith("assert"):
+        return any(P["acts"].match(text) and not _does_nothing((text,)) for text in added)
     asks = [text for text in added if P["asks"].search(text) and names & {*_NAME.findall(text)}]
     acts = any(not _does_nothing((text,)) for text in added if text not in asks)
     return bool(asks) and (acts or bool(P["asks_for_nothing"].search(line.removeprefix("assert"))))
