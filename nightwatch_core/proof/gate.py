@@ -30,7 +30,9 @@ RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
 # Syntax, imports, lint and types: no complaint that the base does not have.
 
-_PLACE = re.compile(r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b")  # moves with every edit above it
+_PLACE = re.compile(  # moves with every edit above it
+    r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b|\(\d+,\d+\)|^\d+:\d+\b"
+)
 _ABSENT = re.compile(r"No module named|not found|Cannot find module|can't be found")
 
 

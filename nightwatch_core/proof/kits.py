@@ -363,6 +363,8 @@ def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     facts = {"tests", *(["rspec"] if any(map(_SPECS.search, inside)) else [])}
     if tests:
         facts.add("rails test" if has_rails else "minitest")
+    if ".rubocop.yml" in inside and "rubocop" in text("Gemfile"):
+        facts.add("rubocop")
     plain = (*bundled, "ruby", "-Ilib:test:.", "-e")
     ruby = ("ruby", "bin/rails", "runner") if has_rails else plain
     fields: Fields = {"bundled": bundled, "tests": tests, "ruby": ruby}
@@ -376,6 +378,7 @@ def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     return _Project(frozenset(facts), fields, preparation, environment)
 
 
+_ESLINT = re.compile(r"\.eslintrc(?:\.\w+)?$|eslint\.config\.\w+$")
 _QUIET = "--no-audit --no-fund --ignore-scripts"
 _NPM = f"npm install --no-package-lock {_QUIET}"
 _LOCKED = {  # a lock file, and what installs by it; npm where the project's manager is not here
@@ -407,6 +410,10 @@ def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Projec
         named.append("node --test")
     elif script and not named and "no test specified" not in script:
         named.append("npm test")
+    if "eslint" in needs and ("eslintConfig" in package or any(map(_ESLINT.match, inside))):
+        named.append("eslint")
+    if "typescript" in needs and "tsconfig.json" in inside:
+        named.append("tsc")
     facts = frozenset(("tests", *named))
     if not needs:
         return _Project(facts)

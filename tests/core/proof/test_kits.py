@@ -46,6 +46,11 @@ def test_python_checks_are_those_that_are_set_up():
     assert names == ["syntax", "imports", "syntax", "lint", "types"]
 
 
+@pytest.mark.parametrize(("files", "changed", "names"), TABLES["other_checks"])
+def test_other_languages_checks_are_those_that_are_set_up(files, changed, names):
+    assert [item.name for item in kit(changed, files).inspections] == names
+
+
 @pytest.mark.parametrize(("package", "names"), TABLES["javascript_is_tested_as_package_json_says"])
 def test_javascript_is_tested_as_package_json_says(package, names):
     files = {"package.json": json.dumps(package), "src/a.js": "", "test/a.test.js": ""}
