@@ -235,7 +235,7 @@ class Check(Value):
     """One thing that was looked at: on the base, then with the fix."""
 
     name: str  # syntax | imports | lint | types | tests | reproduction
-    outcome: Outcome
+    outcome: Outcome | Literal["not finished"]
     text: str = ""  # what came of it, for people
     command: str = ""
     output: str = ""  # the end of what it printed, where it failed

@@ -217,10 +217,11 @@ def _compared(
     words = runner.some(files) if files else runner.whole
     base = environment.base(words, runner.form, environment.seconds_left / 3)
     if not base.tells:
-        late = base.run.ended == "took too long"
-        why = "no test passes on the base, or the results cannot be read"
-        why = f"took more than {base.run.seconds:.0f} s" if late else why
-        return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
+        why, seconds = "no test passes on the base, or the results cannot be read", base.run.seconds
+        if base.run.ended != "took too long":
+            return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
+        why = f"{shown} (stopped after {seconds:.0f} s on the commit without the fix)"
+        return Check(name="tests", outcome="not finished", text=why, seconds=seconds), Compared()
     flaky = frozenset[str]()
     if base.failed:  # once more: what is green now is flaky
         again = environment.base(words, runner.form, base.run.seconds * 3, 1)
@@ -269,7 +270,7 @@ def _judged(
     if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
         return Compared()
     again = environment.fixed(words, runner.form, base.run.seconds * 3 + 20)
-    output = again.run.output[-kits.OUTPUT_CHARACTERS :]
+    output = kits.printed_end(again.run)
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
         return Compared(worse=f"the run does not finish with the fix: {ended}", output=output)

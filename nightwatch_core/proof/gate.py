@@ -24,6 +24,7 @@ from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.plain_text import digest, one_line
 
 TO_DO = "run `nightwatch prepare`, or set NIGHTWATCH_VERIFY"
+MORE_TIME = "raise --gate-seconds"
 CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
@@ -61,7 +62,7 @@ def inspected(environment: Environment, inspection: kits.Inspection) -> Check | 
         name=inspection.name,
         outcome="failed",
         text=f"{inspection.name}: {first}",
-        output=fixed.output[-kits.OUTPUT_CHARACTERS :],
+        output=kits.printed_end(fixed),
         seconds=fixed.seconds,
     )
 
@@ -127,11 +128,12 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
     )
     if result.outcome != "not run":
         return result
-    kind = (
-        "not prepared" if environment.lacks else "no tests" if environment.has_time() else "no time"
+    late = not environment.has_time() or any(item.outcome == "not finished" for item in checks)
+    kind = "not prepared" if environment.lacks else "no time" if late else "no tests"
+    reasons = (item.text for item in checks if item.name == "tests")
+    why = (
+        environment.lacks or f"{next(reasons, 'there was no time')}; {MORE_TIME if late else TO_DO}"
     )
-    reasons = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
-    why = environment.lacks or f"{next(reasons, 'there was no time')}; {TO_DO}"
     text = f"its tests could not be run: {why}"
     return result.model_copy(update={"kind": kind, "text": text})
 

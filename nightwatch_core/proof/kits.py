@@ -19,7 +19,8 @@ from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
 from nightwatch_core.proof.finders import PERSONS, Clue, Files, clues, first_of, words_of
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
-from nightwatch_core.text.plain_text import one_line
+from nightwatch_core.text.plain_text import last_lines, one_line
+from nightwatch_core.traces.in_app import without_libraries
 
 Words = tuple[str, ...]
 Read = Callable[[str], str | None]
@@ -521,6 +522,11 @@ def reading_of(run: Run, form: str) -> Reading:
     found = (number for item in forms for number in item.counts.findall(text))
     counts = [int(number) if number.isdecimal() else 1 for number in found]  # a line a test
     return Reading(failed, sum(counts) if counts else None, run)
+
+
+def printed_end(run: Run) -> str:
+    """Return the end of what a run printed, without the frames of libraries."""
+    return last_lines(without_libraries(run.output).strip(), OUTPUT_CHARACTERS)
 
 
 _SCRIPT = re.compile(

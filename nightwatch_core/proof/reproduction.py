@@ -83,7 +83,7 @@ class Shown(NamedTuple):
     @property
     def output(self) -> str:
         """Return the end of what it printed."""
-        return self.reading.run.output[-kits.OUTPUT_CHARACTERS :].strip()
+        return kits.printed_end(self.reading.run)
 
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:

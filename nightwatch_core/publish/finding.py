@@ -21,7 +21,7 @@ from nightwatch_core.models.proposals import Check, Correction, GateResult, Repr
 from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
-from nightwatch_core.text.plain_text import moment, plural, roughly
+from nightwatch_core.text.plain_text import last_lines, moment, plural, roughly
 
 Carrier = Literal["branch", "patch", "files"]  # of a draft; "files": a folder of this machine
 FIRST = 3  # pieces of evidence that are shown at once; the others are folded
@@ -35,6 +35,7 @@ NOT_RUN: dict[str, str] = {
     "no sandbox": "there was no sandbox for them",
     "no tests": "no way to run this project's tests was found",
     "not prepared": "the project's dependencies were not installed",
+    "no time": "they did not end in the time that a fix has",
     "trouble": "they could not be started",
 }
 _SMALL = ("syntax", "imports", "lint", "types")  # what a reader takes for granted where it passed
@@ -468,7 +469,8 @@ def _checked(gate: GateResult) -> Iterator[str]:
 
 def check_line(check: Check) -> str:
     """Return one check with its result and duration."""
-    took = f" ({check.seconds:.1f} s)" if check.seconds >= 0.1 else ""
+    is_timed = check.seconds >= 0.1 and check.outcome != "not finished"  # whose text says it
+    took = f" ({check.seconds:.1f} s)" if is_timed else ""
     is_lacking = (check.name, check.outcome) == ("dependencies", "not run")
     text = NOT_RUN["not prepared"] if is_lacking else check.text or check.name
     return f"{check.outcome[:1].upper()}{check.outcome[1:]}: {text}{took}"
@@ -480,7 +482,7 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
         return
     printed: list[tuple[str, str]] = []
     if gate.reproduction and gate.reproduction.outcome == "reproduced":
-        printed.append(("Before the change", gate.reproduction.red[-_OUTPUT:]))
+        printed.append(("Before the change", gate.reproduction.red))
         printed.append(("With the change", gate.reproduction.green))
     for check in gate.checks:
         name = "tests" if check.name == "tests" else "run"
@@ -490,7 +492,9 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
         printed.append(("Output of the second fix", gate.correction.output))
     for name, output in printed:
         if output.strip():
-            yield blocks.Verbatim(name=name, text=block(output, _OUTPUT, code=True))
+            yield blocks.Verbatim(
+                name=name, text=block(last_lines(output, _OUTPUT), _OUTPUT, code=True)
+            )
 
 
 # What is known where no cause is.

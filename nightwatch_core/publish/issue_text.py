@@ -24,7 +24,7 @@ from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
 from nightwatch_core.text.markdown_templates import markdown_templates
 from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
-from nightwatch_core.text.plain_text import one_line, plural, shortened
+from nightwatch_core.text.plain_text import last_lines, one_line, plural, shortened
 
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
 SUBJECT = 72
@@ -137,7 +137,7 @@ DRAFT = (
     "suspects open considered how"
 )
 _LIMITS = Limits(code_lines=300)
-_ROWS, _LAST = 14, 1_200  # of what a run printed that is shown at once: lines, characters
+_ROWS, _LAST = 26, 2_000  # of what a run printed that is shown at once: lines, characters
 
 
 def _sections(finding: FindingView, names: str, **more: object) -> Iterator[str]:
@@ -222,7 +222,7 @@ def _excerpt(lines: tuple[CodeLine, ...]) -> str:
 
 
 def _last_lines(output: str) -> str:
-    return "\n".join(output.strip().splitlines()[-_ROWS:])[-_LAST:]
+    return last_lines("\n".join(output.strip().splitlines()[-_ROWS:]), _LAST)
 
 
 def utc(at: datetime) -> str:

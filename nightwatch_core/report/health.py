@@ -61,11 +61,15 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
 
 
 def _advice(report: RunReport) -> Iterator[str]:
-    """Say once why fixes were not tested, and what to set."""
-    gates = (analysis.gate for analysis in report.analyses if analysis.gate)
+    """Say once why fixes were not tested, or not by the whole suite, and what to set."""
+    gates = [analysis.gate for analysis in report.analyses if analysis.gate]
     reasons = Counter(gate.text for gate in gates if gate.kind in NOT_RUN and gate.text)
     for reason, count in reasons.items():
         yield f"{plural(count, 'fix was', 'fixes were')} not tested: {reason}"
+    passed = (gate.checks for gate in gates if gate.outcome == "passed")
+    if cut := sum(any(item.outcome == "not finished" for item in checks) for checks in passed):
+        many, now = plural(cut, "fix was", "fixes were"), report.options.gate_seconds
+        yield f"{many} not tested by the whole suite: raise --gate-seconds (now {now})"
 
 
 def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:

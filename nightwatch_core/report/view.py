@@ -351,7 +351,7 @@ def _sections(
         text = line(f"{verdict}, in {files}", blocks.TEXT) if files else "no"
         fix = blocks.Fact(name="Fix", text=text)
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
-        tried = (blocks.Fact(name="Proof", text=line(gate, blocks.LONG)),) if gate else ()
+        tried = (blocks.Fact(name="Proof", text=line(gate, blocks.MESSAGE)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
     else:
         yield from parts.sections(finding_view, limits)

@@ -81,6 +81,16 @@ def middle_out(text: str, limit: int) -> str:
     return f"{text[:half]}\n[... {len(text) - limit} characters left out ...]\n{text[-half:]}"
 
 
+def last_lines(text: str, limit: int) -> str:
+    r"""Return the last whole lines that `limit` characters hold.
+
+    >>> last_lines("one\ntwo\nthree", 10), last_lines("abcdef", 4)
+    ('two\nthree', 'cdef')
+    """
+    end = text[-limit:]
+    return text if len(text) <= limit else end.partition("\n")[2] or end
+
+
 def text_lines(text: str) -> tuple[str, ...]:
     """Return lines as interpreters count them: a form feed or a line separator ends none."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

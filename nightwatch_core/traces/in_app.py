@@ -102,6 +102,27 @@ def lies_elsewhere(frame: Frame, language: str) -> bool:
     return bool(LIBRARIES.files.fullmatch(path) or _FOLDER.search(_slashed(path)))
 
 
+_PRINTED = re.compile(  # a frame in the output of tests; not where Ruby ends it with the exception
+    r'(?!.*\([A-Z][\w:]*\)$)(?P<indent>\s*)(?:File "|at (?:[^\s()]+ )*\(?|from |# |#\d+ )?'
+    r'(?P<path>[^\s"()]+?)(?:", line |[:(])\d'
+)
+
+
+def without_libraries(output: str) -> str:
+    """Return what a run printed without frames of libraries, code below them, and carets."""
+    kept: list[str] = []
+    left_out: int | None = None  # the indent of the frame that is left out
+    for text in output.splitlines():
+        is_below = left_out is not None and len(text) - len(text.lstrip()) > left_out
+        if is_below or ("^" in text and not text.strip(" ^~")):
+            continue
+        frame = _PRINTED.match(text[:1_000])
+        is_library = frame and lies_elsewhere(Frame(path=frame["path"]), "")
+        left_out = len(frame["indent"]) if frame and is_library else None
+        kept += () if is_library else (text,)
+    return "\n".join(kept)
+
+
 def _is_go_library(frame: Frame) -> bool:
     if frame.module == "" and frame.function == "panic":
         return True

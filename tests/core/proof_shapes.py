@@ -19,6 +19,8 @@ Ran 1 test in 0.002s
 FAILED (errors=1)"""
 SUITE = Check(name="tests", outcome="passed", text="unittest: the whole suite: 214 tests, green",
               seconds=6.2)  # fmt: skip
+STOPPED = "pytest: the whole suite (stopped after 95 s on the commit without the fix)"
+LATE = Check(name="tests", outcome="not finished", text=STOPPED, seconds=95.3)
 CHECKS = (
     Check(name="syntax", outcome="passed", text="syntax of tidepool/importer.py"),
     Check(name="imports", outcome="passed", text="imports of tidepool/importer.py", seconds=0.3),

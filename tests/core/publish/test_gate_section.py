@@ -1,7 +1,7 @@
 """Tests of what issues and drafts say of what was run, and of fixes that did not pass."""
 
 from analysis_shapes import FIX
-from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
+from core.proof_shapes import FELL_THROUGH, LATE, PROVED, UNPROVED
 from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, reasons
 
 from nightwatch_core.code.edits import fix_digest
@@ -56,6 +56,14 @@ def test_a_draft_says_why_nothing_was_run():
     assert "bubblewrap" not in draft.body
     (bare,) = pulls(with_gate(None)).proposals
     assert "No checks were run." in bare.body
+
+
+def test_a_suite_that_was_stopped_is_told_where_people_look():
+    analysis = with_gate(GREEN.model_copy(update={"checks": (*GREEN.checks, LATE)}))
+    (draft,), (issue,) = pulls(analysis).proposals, issues(analysis).proposals
+    for shown in (draft.body.partition("<details><summary>All checks")[0], issue.body):
+        assert f"- Not finished: {LATE.text}.\n" in shown
+    assert "gate-seconds" not in draft.body + issue.body
 
 
 def test_why_nothing_reproduces_is_said_as_text():

@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from core.proof_shapes import LATE, SUITE
+from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, failed, shown
 
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder
-from nightwatch_core.models.proposals import not_run
+from nightwatch_core.models.proposals import GateResult, not_run
 from nightwatch_core.models.report import NightRecord
 from nightwatch_core.publish.blocks import FULL, Entries, Paragraphs
 from nightwatch_core.report.health import HealthFacts, health
@@ -143,6 +145,16 @@ def test_advice_about_untested_fixes_is_given_once_and_to_whoever_runs_it():
         assert rendered.count("NIGHTWATCH_LIBRARIES") == 1
         assert "3 fixes were not tested" in rendered
     assert "NIGHTWATCH_LIBRARIES" not in str(messages(night))
+
+
+def test_a_suite_that_was_stopped_is_in_the_report_with_the_option_that_gives_it_more_time():
+    gate = GateResult(outcome="passed", checks=(SUITE, LATE))
+    report = complete(analyses=(analysis(1, gate=gate),))
+    night = report.model_copy(update={"health": health(report, HealthFacts(calls=WELL))})
+    for rendered in (as_markdown(night), as_html(night), printed(night, 900)):
+        assert "Not finished: pytest: the whole suite (stopped after 95 s" in rendered
+        assert "1 fix was not tested by the whole suite: raise " in rendered
+        assert rendered.count("--gate-seconds") == 1
 
 
 def test_old_prices_and_gaps_are_due():

@@ -2,7 +2,7 @@ import pytest
 from tables import tables_of
 
 from nightwatch_core.models.errors import Frame
-from nightwatch_core.traces.in_app import belongs, is_own
+from nightwatch_core.traces.in_app import belongs, is_own, without_libraries
 from nightwatch_core.traces.parsing import parse
 
 TABLES = tables_of(__file__)
@@ -30,6 +30,14 @@ def test_prefixes_that_fit_nothing_are_no_prefixes():
 @pytest.mark.parametrize(("path", "language"), TABLES["libraries"])
 def test_libraries(path, language):
     assert not is_own(Frame(path=path), language)
+
+
+@pytest.mark.parametrize(("text", "stays"), TABLES["printed"])
+def test_what_tests_print_is_shown_without_libraries(text, stays):
+    below = f"{text}\n            the code below it\n"
+    whole = "Traceback\n    total()\n    ~~~~~^^\n{}KeyError: 'EUR'"
+    expected = whole.replace("    ~~~~~^^\n", "").format(below if stays else "")
+    assert without_libraries(whole.format(below)) == expected
 
 
 @pytest.mark.parametrize("path", ["/srv/rubygems/app/a.rb", "lib/shop/vendor.rb", "gems/own/a.rb"])
