@@ -426,7 +426,7 @@ def _reproduced(made: Reproduction | None) -> Iterator[str]:
     else:
         through = f" through {made.frames[0]}" if made.frames else ""
         is_out = not made.test and made.tries  # a fix's own test was not asked for
-        left_out = "the test is not part of the change: " if is_out else ""
+        left_out = "its test is left out: " if is_out else ""
         left_out = f"; {left_out}{made.because}" if made.because else ""
         test, error = made.name or "a test", made.error_class or "the error"
         yield f"Reproduced{effort}: {test} raises {error}{through}, as production does{left_out}"
@@ -452,7 +452,8 @@ def _checked(gate: GateResult) -> Iterator[str]:
         yield f"Failed: {gate.text}"
     if gate.executing != 0:
         number = plural(gate.executing, "test") if gate.executing else "tests"
-        yield f"Passed: {number} that run the changed lines"
+        runs = "runs" if gate.executing == 1 else "run"
+        yield f"Passed: {number} that {runs} the changed lines"
     elif gate.outcome == "passed":
         yield "Not proved: no test is known to run the changed lines"
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"

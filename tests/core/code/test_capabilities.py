@@ -47,6 +47,9 @@ def test_an_address_that_the_file_did_not_hold_is_named_but_for_made_up_ones_in_
     assert gain('URL = "https://a.shop/b"', 'URL = "https://a.shop/a"') == ""
     assert gain('get("http://localhost:80/")', path="tests/test_cart.py") == ""
     assert "attacker.net" in gain('get("https://attacker.net/")', path="tests/test_cart.py")
+    for name in ('<a xmlns="http://www.sitemaps.org/0.9">', "{http://www.sitemaps.org/0.9}loc"):
+        assert gain(f"read('{name}')", path="tests/test_feed.py") == ""
+        assert "sitemaps.org" in gain(f"read('{name}')")
 
 
 def test_a_key_is_named_and_not_shown():
