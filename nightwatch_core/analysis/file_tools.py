@@ -29,7 +29,7 @@ from nightwatch_core.privacy.rules import is_secret_file, refusal
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import fixed_folder, matches, plural
 
-WHOLE = 120  # lines: a file of more is outlined where no range is asked for
+WHOLE = 200  # lines: a file of more is outlined where no range is asked for
 MOST = 400  # lines of one range, and of one definition
 _OUTLINE = 100  # definitions
 _BEGINNING, _BEGINNING_ROOM = 40, 4_000  # lines of a file that defines nothing; characters
@@ -72,7 +72,7 @@ def answer_lines(
     if not numbered.places:
         text = f"{name(path)}, {total} lines: shown above, lines {spans(asked)}."
         return ToolAnswer(text, value, ())
-    rows = [head(path, asked.start, asked.stop - 1, total), *numbered.rows]
+    rows = [head(path, read, total), *numbered.rows]
     if asked.stop <= last and not numbered.left:
         rows.append(f"[... at most {MOST} lines at once: go on with start {asked.stop} ...]")
     return ToolAnswer("\n".join(rows), value, numbered.places)
@@ -90,7 +90,7 @@ def _outline(
         first = range(1, min(total, _BEGINNING) + 1)
         beginning = part(path, lines, first, shown_lines, _BEGINNING_ROOM)
         ask = f"(it defines nothing that is known here; ask for more by start and end){shown}"
-        rows = (head(path, 1, _BEGINNING, total), *beginning.rows, ask)
+        rows = (head(path, first, total), *beginning.rows, ask)
         return ToolAnswer("\n".join(rows), value, beginning.places)
     outer = sorted(by_line.values(), key=lambda item: (indent(lines[item.line - 1]), item.line))
     kept = sorted(outer[:_OUTLINE], key=lambda item: item.line)
@@ -107,6 +107,7 @@ def _outline(
 
 SIFTED = 5_000  # hits of a text that are looked at
 LONG_LINE = 300  # characters: of a line that nobody wrote by hand, and of a row
+_OTHER = 8  # lines that hold a text in another case
 _TESTS = 600  # characters of the places in tests, where other code is hit, too
 _DEFINITION = 60  # lines of a definition that is hit
 _READ = 60  # files that are read for the definition of a symbol
@@ -177,7 +178,7 @@ class FileHits:
         if (len(shown) < 3 and not added) or not self.lines:
             yield from (f"{name(self.path)}:{n}: {self.text(n)}" for n in shown)
         else:
-            yield head(self.path, shown[0], shown[-1], len(self.lines))
+            yield head(self.path, shown, len(self.lines))
             for run in runs(shown):
                 yield from ("...",) if run.start > shown[0] else ()
                 yield from (f"{n:>5}| {self.text(n)}" for n in run)
@@ -212,9 +213,16 @@ def search_code(
         counts[query] = len(found)
         for hit in found:
             merged.setdefault(hit.path, {})[hit.line] = hit.text
+    otherwise = [
+        row
+        for query in texts
+        if not counts[query] and not is_cut
+        for row in _in_another_case(at, query, folder, glob)
+    ]
     if not merged:
-        none = "\n".join(_none(at, query, folder, glob, is_cut) for query in texts)
-        return ToolAnswer(none, HitsFound(complete=not is_cut), ())
+        rows = [*(_none(at, query, folder, glob, is_cut) for query in texts), *otherwise]
+        value = HitsFound(complete=not is_cut)
+        return ToolAnswer("\n".join(rows), value, tuple(places_in("\n".join(otherwise))))
     ordered = sorted(merged, key=lambda item: (rank_of(item, at.frame_files), item))
     bulk = {item: kind for item in ordered if (kind := _bulk_kind(item, merged[item]))}
     bulk = bulk if len(bulk) < len(ordered) else {}
@@ -242,7 +250,7 @@ def search_code(
         rows.append(f"(lines not shown: {', '.join(kinds)}; name one with path or glob)")
     if is_cut:
         rows.append(f"{MARK}there may be more: give a longer text, path or glob ...]")
-    text = "\n".join(filter(None, rows))
+    text = "\n".join(filter(None, (*rows, *otherwise)))
     hits = [SearchHit(path=f.path, line=n, text=f.text(n)) for f in files for n in f.texts]
     hits += [
         SearchHit(path=item, line=n, text=around(row, texts[0]))
@@ -310,6 +318,22 @@ def _none(at: ToolContext, query: str, folder: str, glob: str, is_cut: bool) -> 
         text += " The text is searched for as it is: patterns do not work."
     named = near_matches(query, paths) if query.replace("_", "").isalnum() else ()
     return f"{text} Files of such a name: {', '.join(map(name, named))}." if named else text
+
+
+def _in_another_case(at: ToolContext, query: str, folder: str, glob: str) -> Iterator[str]:
+    """Show lines that hold a text in small letters, in capitals, or with capitals at the front."""
+    initial = query[:1].swapcase() + query[1:]
+    forms = {query.lower(), query.upper(), query.capitalize(), query.title(), initial} - {query}
+    found = {
+        (rank_of(hit.path, at.frame_files), hit.path, hit.line): around(hit.text, form, LONG_LINE)
+        for form in sorted(forms)
+        for hit in at.search(form, folder, SIFTED, "Give path, or a longer text.")
+        if not glob or matches(hit.path, glob)
+    }
+    if found:
+        hold = "holds" if len(found) == 1 else "hold"
+        yield f"{plural(len(found), 'line')} {hold} {query!r} in another case:"
+    yield from (f"{name(path)}:{n}: {row}" for (_, path, n), row in sorted(found.items())[:_OTHER])
 
 
 # What read_symbol shows: where a name is defined, and the whole of it.
@@ -422,7 +446,8 @@ def _bodies(at: ToolContext, shown: Iterable[Candidate], room: int) -> Iterator[
             return
         room, left = room - size, left - size * bool(number)
         if numbered.places:
-            yield "\n".join((head(path, asked.start, asked.stop - 1, len(lines)), *numbered.rows))
+            whole = range(asked.start, numbered.left or asked.stop)
+            yield "\n".join((head(path, whole, len(lines)), *numbered.rows))
         else:
             yield f"{name(path)}: shown above, lines {spans(asked)}."
         if asked.stop <= end and not numbered.left:
@@ -431,7 +456,7 @@ def _bodies(at: ToolContext, shown: Iterable[Candidate], room: int) -> Iterator[
 
 # Lines that an answer of this module shows, read back from its text.
 
-_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
+_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines? \d[^()]{0,200} of \d{1,8}\)")
 _HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
 _NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\| ")
 

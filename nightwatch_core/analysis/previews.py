@@ -233,6 +233,7 @@ def _frame_in(case: Case, path: str) -> Frame | None:
 #
 # A cut is always at the end, between lines, and says where to go on.
 
+_PARTS = 12  # of a file that its head names
 _AGAIN = 8  # lines in a row: fewer are shown again, so that no function has small holes
 
 
@@ -253,9 +254,15 @@ def place(path: str, line: int) -> str:
     return f"{name(path)}:{line}"
 
 
-def head(path: str, start: int, end: int, total: int) -> str:
-    """Begin a part of a file; `places_in` reads it back."""
-    return f"{name(path)} (lines {start}-{end} of {total})"
+def head(path: str, shown: Collection[int], total: int) -> str:
+    """Begin parts of a file by the lines that are shown; `places_in` reads it back.
+
+    >>> head("a.py", (7,), 9), head("a.py", (1, 2, 7), 9)
+    ('a.py (line 7 of 9)', 'a.py (lines 1-2, 7 of 9)')
+    """
+    parts = len(runs(shown))
+    where = f"{min(shown)}-{max(shown)} in {parts} parts" if parts > _PARTS else spans(shown)
+    return f"{name(path)} (line{'s' * (len(shown) > 1)} {where} of {total})"
 
 
 def runs(numbers: Iterable[int]) -> tuple[range, ...]:

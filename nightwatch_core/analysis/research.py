@@ -4,16 +4,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
-from nightwatch_core.analysis.previews import Read, source_previews
+from nightwatch_core.analysis.previews import Read, caller, source_previews
 from nightwatch_core.analysis.prompts import PRIORS
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Search,
+    Shown,
+    Use,
     called_definitions,
+    cut,
     frames_of,
+    mark,
     names_in_message,
 )
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
@@ -39,6 +43,9 @@ from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex
 
 TESTS = 4  # files
+FEW_FRAMES, ROOM_FOR_CALLERS = 3, 12_000  # own frames: fewer; characters of other previews
+CALLERS, CALLER_LINES = 2, 40  # that are shown; lines of the transaction's function
+_NAMED = "the transaction names it"
 BLAMED_FRAMES, BLAMED_DEFINITIONS = 8, 5  # places
 SETTING_LINES = 120  # between lines that set what the failing one reads
 HISTORIES, MANIFESTS = 3, 4  # files whose past is read
@@ -282,9 +289,13 @@ def gather(
     seen = {(shown.path, line) for shown in previews for line in range(shown.start, shown.end + 1)}
     previews += table_definitions(case, files, seen)
     previews += called_definitions(case, files, seen, members)
+    if sum(len(shown.text) for shown in previews) < ROOM_FOR_CALLERS:
+        previews += tuple(_outside_of(case, files, seen))
     failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
     said = _said_by_tests(case)
-    tests = dict.fromkeys(test for path in failing for test in files.tests_of(path, said(path)))
+    route = re.search(r"/[\w/-]{5,}", case.leader.transaction)
+    named = (files.tests_of(path, said(path), route[0] if route else "") for path in failing)
+    tests = dict.fromkeys(chain.from_iterable(named))
     merged, changes = tuple(pulls), context.CodeChanges()
     if code and not unfit:
         changes = changes_of(case, previews, likely, code, merged, releases)
@@ -304,8 +315,40 @@ def gather(
     )
 
 
+_DOTTED = re.compile(r"(?P<owner>\w+)(?:\.|#|::?|->)(?P<name>[A-Za-z_]\w*[?!]?)(?![\w.#:/])")
+
+
+def _outside_of(case: Case, lookup: Lookup, seen: Shown) -> Iterator[context.Preview]:
+    """Show the function that the transaction names, where a trace has one or two own frames.
+
+    Where that does not use the outermost frame's function, its callers, too.
+    """
+    frames = frames_of(case)
+    if not 0 < len(frames) < FEW_FRAMES:
+        return
+    outer = max(frames, key=case.trace.in_app.index) if case.trace else frames[0]
+    name = re.split(r"[^\w?!]", outer.function)[-1]
+    for found in _DOTTED.finditer(case.leader.transaction):
+        owner, like = found["owner"], outer.repo_path
+        use = Use(name=found["name"], path=like, receiver=owner, owners=(owner,))
+        classes = lookup.defining(owner, like) if owner[:1].isupper() else ()
+        members = (lookup.member(use.name, owner, path) for path in classes)
+        place = lookup.place(use) or next(filter(None, members), None)
+        begin = cut(place, lookup, seen, "frame", _NAMED, CALLER_LINES) if place else None
+        if begin:
+            mark(begin, seen)
+            yield begin
+            if name in begin.text:
+                return
+    for hit in lookup.callers(name, outer.repo_path)[:CALLERS]:
+        if (hit.path, hit.line) not in seen:
+            shown = caller(hit.path, lookup.text(hit.path) or "", hit.line)
+            mark(shown, seen)
+            yield shown.model_copy(update={"because": f"line {hit.line} calls {name}"})
+
+
 def _said_by_tests(case: Case) -> Callable[[str], Iterator[str]]:
-    """What a test of a failing file says: its function, the address, the module it imports."""
+    """What a test of a failing file says: its function, or the module it imports."""
 
     def texts(path: str) -> Iterator[str]:
         for frame in case.trace.in_app if case.trace else ():
@@ -313,8 +356,6 @@ def _said_by_tests(case: Case) -> Callable[[str], Iterator[str]]:
             if frame.repo_path == path and len(words(name)) > 1 and not name.startswith("__"):
                 yield name
                 break
-        if route := re.search(r"/[\w/-]{5,}", case.leader.transaction):
-            yield route[0]
         stem = path.rpartition(".")[0].removesuffix("/__init__")
         yield ".".join(stem.split("/")[-2:]) if path.endswith(".py") else stem.rpartition("/")[2]
 

@@ -386,16 +386,34 @@ class Lookup:
             self._left = 0
             return ()
 
-    def tests_of(self, path: str, texts: Iterable[str]) -> tuple[str, ...]:
-        """List tests of a file: those that say the first of some texts, and those of its name."""
+    def tests_of(self, path: str, texts: Iterable[str], route: str = "") -> tuple[str, ...]:
+        """List tests of a file: those of its name, and those that say the first of some texts.
+
+        Without any of its name those that say the route: others may mention it as well.
+        """
         named = files_testing(path, self.index)
-        for text in texts:
-            said = Counter(hit.path for hit in self._searched(text) if is_test_file(hit.path))
-            ranked = sorted(said, key=lambda test: (test not in named, -said[test], test))
+        for text in (*texts, *([route] if route and not named else ())):
+            hits = (hit for hit in self._searched(text) if is_test_file(hit.path))
+            said = Counter(hit.path for hit in hits if _is_whole(text, hit.text))
+            ranked = sorted(said, key=lambda test: (-said[test], test))
             like = [test for test in ranked if language_of(test) == language_of(path)]
             if like:
-                return tuple(dict.fromkeys((*like[:TEST_FILES], *named)))
+                return tuple(dict.fromkeys((*named, *like[:TEST_FILES])))
         return named
+
+    def callers(self, name: str, path: str) -> tuple[SearchHit, ...]:
+        """List the lines that use a function of a file, the nearest first; none where many do."""
+        hits = [] if name in COMMON or name.startswith("__") else self.hits(name)
+        used = [
+            hit
+            for hit in hits
+            if _is_whole(name, hit.text)
+            and language_of(hit.path) == language_of(path)
+            and not _IMPORTS.match(hit.text)
+            and definitions.defined_name(hit.text, language_of(path)) != name
+        ]
+        few = used if len(used) <= SAME_NAME_PLACES and len(hits) < CALLEE_HITS else []
+        return tuple(sorted(few, key=lambda hit: (_distance(hit.path, path), hit.line)))
 
     def defining(self, name: str, like: str) -> tuple[str, ...]:
         """List the files that define a name, those near the file `like` first.
@@ -413,6 +431,10 @@ class Lookup:
         if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: _distance(path, like)))
+
+
+def _is_whole(text: str, row: str) -> bool:
+    return bool(re.search(rf"(?<![\w/]){re.escape(text)}(?![\w/])", row))
 
 
 # Definitions on the failing value's way: what an analyst would look up first.

@@ -139,9 +139,11 @@ def _frames(listed: object) -> Iterator[Frame]:
 
 
 def _facts(listed: object, frames: tuple[Frame, ...]) -> Iterator[RuntimeFact]:
+    tests = [n for n, frame in enumerate(frames) if TEST.search(frame.repo_path)]
+    inner = frames[: tests[-1] + 1] if tests else frames  # what is further out starts the runner
     for item in listed if isinstance(listed, list) else ():
         at, name, value = item if isinstance(item, list) and len(item) == 3 else (-1, "", "")
-        if isinstance(at, int) and 0 <= at < len(frames) and frames[at].repo_path:
+        if isinstance(at, int) and 0 <= at < len(inner) and frames[at].repo_path:
             frame = frames[at]
             yield RuntimeFact(
                 path=frame.repo_path,

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from nightwatch_core.models.errors import Frame, Trace
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.plain_text import middle_out
+from nightwatch_core.text.plain_text import middle_out, plural
 from nightwatch_core.traces import limits
 from nightwatch_core.traces.excerpts import PLACE
 from nightwatch_core.traces.placing import plain
@@ -160,9 +160,9 @@ def _folded(parts: Sequence[Rows], outermost_first: bool) -> list[Rows]:
             beside_ours = before in _OWN if outermost_first else after in _OWN
             others = ends if beside_ours or ends > 1 else 0
             first, last = (others, ends) if outermost_first else (ends, others)
-            kept += _ends(run, first, last, "frames of libraries")
+            kept += _ends(run, first, last, "library frame")
         elif kind == "passes on":
-            kept += _ends(run, 1, 1, "own frames that only pass on")
+            kept += _ends(run, 1, 1, "own pass-through frame")
         else:
             kept += _without_repeats(run) if kind == "own" else run
     return kept
@@ -177,7 +177,7 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     ]
     is_between = bool(first and last and names)  # the outermost ones are a server's, or a runner's
     told = f": {', '.join(names[:NAMES])}{', …' if names[NAMES:] else ''}" if is_between else ""
-    note = Rows("text", (f"[... {left} {what} left out{told} ...]",))
+    note = Rows("text", (f"[... {plural(left, what)} left out{told} ...]",))
     return [*run[:first], note, *run[len(run) - last :]]
 
 
@@ -190,7 +190,7 @@ def _without_repeats(run: list[Rows]) -> list[Rows]:
             kept.append(part)
         else:
             left += 1
-    note = f"[... {left} frames that stand above come again ...]"
+    note = f"[... {plural(left, 'frame')} again as above ...]"
     return [*kept, Rows("text", (note,))] if left else kept
 
 

@@ -9,11 +9,11 @@ import re
 
 from services import anthropic_billing
 
-HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
+HEAD = re.compile(r"^(\S+) \(lines? \d[^()]* of \d+\)(?:: .*)?$")
 NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 _OURS = re.compile(r"^(?P<row>.*?)  <- ours(?:, (?P<place>\S+:\d+))?$", re.MULTILINE)
 _PLACE = re.compile(r'(?:File "(?P<file>[^"]+)", line |(?P<path>[^\s:("]+\.\w+):)(?P<line>\d+)')
-_SHOWN = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)", re.MULTILINE)
+_SHOWN = re.compile(r"^(\S+) \(lines? \d[^()]* of \d+\)", re.MULTILINE)
 
 
 def turn(body, reads, fixes, number):

@@ -217,7 +217,7 @@ def _range(path: str, start: int, end: int) -> Call:
 
 def _end(seen: Shown, path: str) -> int:
     """How many lines the file has, as far as it was said."""
-    size = re.compile(rf"{re.escape(path)}(?: \(lines \d+-\d+ of (\d+)\)|, (\d+) lines)")
+    size = re.compile(rf"{re.escape(path)}(?: \(lines? \d[^()]* of (\d+)\)|, (\d+) lines)")
     said = (size.match(row) for row in seen.found.split("\n"))
     return max((int(item[1] or item[2]) for item in said if item), default=0)
 

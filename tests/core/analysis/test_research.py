@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+from tables import tables_of
 from twins.reading import MemoryCode
 
 from nightwatch_core.analysis import previews as limits
@@ -13,6 +15,7 @@ from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.traces.placing import PathIndex
 
+TABLES = tables_of(__file__)
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 
 
@@ -168,6 +171,26 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
     assert sorted(asked) == sorted(texts)
     without = gather(one, PathIndex(texts), read)
     assert [preview.path for preview in without.previews] == ["app/cart.rb"]
+
+
+OUTSIDE = TABLES["what_leads_to_a_short_trace"]
+
+
+@pytest.mark.parametrize("transaction", OUTSIDE["shown"])
+def test_what_leads_to_a_short_trace_is_shown(transaction):
+    texts = OUTSIDE["files"]
+
+    def search(query, path, limit):
+        rows = ((p, n, row) for p in texts for n, row in enumerate(texts[p].split("\n"), 1))
+        return tuple(SearchHit(path=p, line=n, text=row) for p, n, row in rows if query in row)
+
+    def shown(*frames):
+        one = case(frame("shop/tags.py", 2, "get_tags"), *frames, transaction=transaction)
+        found = gather(one, PathIndex(texts), texts.get, search=search)
+        return [[preview.path, preview.start, preview.because] for preview in found.previews[1:]]
+
+    assert shown() == OUTSIDE["shown"][transaction]
+    assert shown(frame("shop/tags.py", 1, "b"), frame("shop/tags.py", 3, "c")) == []
 
 
 def test_everything_is_gathered():

@@ -5,6 +5,7 @@ from small_repo import SmallRepo, case, frame
 from tables import tables_of
 
 from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.file_tools import places_in
 from nightwatch_core.analysis.tool_context import near_matches
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.conversation import ToolCall
@@ -47,6 +48,18 @@ def test_several_texts_at_once_are_counted_and_told_together():
     assert search(queries=["none", "nowhere"]).text == (
         "No line holds 'none'.\nNo line holds 'nowhere'."
     )
+
+
+def test_lines_in_another_case_are_shown():
+    files = {"a.html": "Auto Tagging\nnone\n", "b.py": "x\n# AUTO TAGGING\n", "c.py": "autotagging"}
+    rows = "a.html:1: Auto Tagging\nb.py:2: # AUTO TAGGING"
+    rows = f"2 lines hold 'Auto tagging' in another case:\n{rows}"
+    result = search(files, query="Auto tagging")
+    assert result.text == f"No line holds 'Auto tagging'.\n{rows}"
+    assert result.shown == ("a.html:1", "b.py:2")
+    both = search(files, queries=["Auto tagging", "none"]).text
+    assert both.endswith(f"\na.html:2: none\n{rows}")
+    assert "1 line holds 'X' in another" in search(files, query="X", glob="*.py").text
 
 
 def test_globs():
@@ -96,8 +109,11 @@ def test_a_hit_on_a_definition_shows_it_whole():
 def test_context_is_shown_as_files_are_read_and_merged():
     lines = {"a.py": "".join(f"{'hit' if n in (3, 5, 20) else 'line'} {n}\n" for n in range(1, 31))}
     text = search(lines, query="hit", context=1).text
-    numbers = [row[:5].strip() for row in text.split("\n")]
-    assert numbers == ["a.py", "2", "3", "4", "5", "6", "...", "19", "20", "21"]
+    head, *rows = text.split("\n")
+    assert head == "a.py (lines 2-6, 19-21 of 30)"
+    assert list(places_in(text))[-1] == "a.py:21"
+    numbers = [row[:5].strip() for row in rows]
+    assert numbers == ["2", "3", "4", "5", "6", "...", "19", "20", "21"]
     assert (
         search(lines, query="hit", context=99).text == search(lines, query="hit", context=10).text
     )

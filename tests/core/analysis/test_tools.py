@@ -94,6 +94,12 @@ def test_a_long_file_answers_with_its_outline_where_no_range_is_asked():
     assert result.value == LinesRead(path="a.py", total=1_221)
 
 
+def test_a_file_of_200_lines_comes_whole():
+    rows = "def f():\n" + "    x = 1\n" * 199
+    assert run("read_file", path="a.py", files={"a.py": rows}).text.endswith("  200|     x = 1")
+    assert "what it defines" in run("read_file", path="a.py", files={"a.py": f"{rows}\n"}).text
+
+
 def test_of_a_long_file_without_definitions_the_beginning_is_shown():
     text = run("read_file", path="notes.md", files={"notes.md": "word\n" * 500}).text
     assert text.startswith("notes.md (lines 1-40 of 500)\n    1| word")

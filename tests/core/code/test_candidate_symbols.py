@@ -111,19 +111,21 @@ def test_what_ran_between_two_calls_of_the_failing_function_is_shown():
     assert placed(*rows) == [1, 2, 3, 4, 5]
 
 
-def test_tests_are_those_that_say_the_function_then_those_of_the_name():
+def test_tests_are_those_of_the_name_then_those_that_say_the_function():
     files = {
         "app/tags.py": "def get_tags(x):\n    pass\n",
         "tests/test_tags.py": "",
         "tests/test_bookmarks.py": "from app.tags import get_tags\nget_tags(1)\n",
+        "tests/test_views.py": "get_tags_from_page()\nopen('/tags/new')\n",
         "tests/__init__.py": "get_tags",
         "tests/get_tags.js": "get_tags",
     }
     known = lookup(Code(files), case())
     named, said = "tests/test_tags.py", "tests/test_bookmarks.py"
-    assert known.tests_of("app/tags.py", ("get_tags",)) == (said, named)
-    assert known.tests_of("app/tags.py", ("nowhere", "app.tags")) == (said, named)
-    assert known.tests_of("app/tags.py", ()) == (named,)
+    assert known.tests_of("app/tags.py", ("get_tags",)) == (named, said)
+    assert known.tests_of("app/tags.py", ("nowhere", "app.tags")) == (named, said)
+    assert known.tests_of("app/tags.py", (), "/tags/new") == (named,)
+    assert known.tests_of("app/labels.py", ("nowhere",), "/tags/new") == ("tests/test_views.py",)
 
 
 def test_what_was_shown_is_not_shown_again():

@@ -8,7 +8,14 @@ from tables import tables_of
 
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Frame
-from nightwatch_core.proof.crash import Raised, crash_of, least_places, printed_and_raised, unlike
+from nightwatch_core.proof.crash import (
+    WORK,
+    Raised,
+    crash_of,
+    least_places,
+    printed_and_raised,
+    unlike,
+)
 from nightwatch_core.proof.reproduction import Candidate, refused
 
 TABLES = tables_of(__file__)
@@ -112,6 +119,18 @@ def test_frames_values_and_what_was_left_are_read():
     assert [frame.repo_path for frame in item.frames] == ["shop/cart.py", "", ""]
     assert item.left == {0}
     assert [(fact.path, fact.name) for fact in item.facts] == [("shop/cart.py", "cart")]
+
+
+def test_values_of_what_starts_the_runner_are_left_out():
+    frames = [[f"{WORK}{path}", 1, "f"] for path in ("a.py", "tests/test_a.py", "manage.py")]
+    facts = [[n, "value", "1"] for n in range(3)]
+    for listed, paths in (
+        (frames, ["a.py", "tests/test_a.py"]),
+        (frames[::2], ["a.py", "manage.py"]),
+    ):
+        record = RECORD | {"frames": listed, "locals": facts}
+        _, (item,) = printed_and_raised(written(record), MARK)
+        assert [fact.path for fact in item.facts] == paths
 
 
 def test_what_is_printed_before_the_mark_is_never_evidence():

@@ -34,16 +34,18 @@ def test_the_tail_ends_one_row_below_the_last_own_frame():
         "NoMethodError (undefined method 'x' for nil)",
         "app/models/cart.rb:7:in 'total'  <- ours",
         SHORT.format(n=10),
-        "[... 29 frames of libraries left out ...]",
+        "[... 29 library frames left out ...]",
     ]
     assert [len(shown(ruby(below), "ruby")) for below in (0, 1, 2)] == [2, 3, 4]
+    printed = python(*(OWN, LIBRARY[0], *LIBRARY[:1], LIBRARY[1]))
+    assert "[... 1 library frame left out: call ...]" in shown(printed, "python")
 
 
 def test_libraries_between_own_frames_keep_both_ends():
     rows = shown(ruby(below=9) + "\napp/models/cart.rb:70:in 'outer'", "ruby")
     assert rows[2:5] == [
         SHORT.format(n=10),
-        "[... 7 frames of libraries left out: call ...]",
+        "[... 7 library frames left out: call ...]",
         SHORT.format(n=18),
     ]
     assert rows[5] == "app/models/cart.rb:70:in 'outer'  <- ours"
@@ -102,7 +104,7 @@ def test_python_prints_outermost_first_so_the_head_is_folded():
     rows = shown(python(*LIBRARY, OWN, row), "python")
     assert rows == [
         "Traceback (most recent call last):",
-        "[... 7 frames of libraries left out ...]",
+        "[... 7 library frames left out ...]",
         '  File ".../web/part8.py", line 8, in call',
         "    return handler_8(request)",
         '  File "/srv/shop/app/cart.py", line 7, in total  <- ours',
@@ -118,7 +120,7 @@ def test_a_driver_below_ours_keeps_what_we_called_and_what_raised():
     assert [row for row in rows if "part" in row] == [
         '  File ".../web/part1.py", line 1, in call', '  File ".../web/part8.py", line 8, in call'
     ]  # fmt: skip
-    assert "[... 6 frames of libraries" in "\n".join(rows)
+    assert "[... 6 library frames" in "\n".join(rows)
 
 
 def test_own_frames_that_only_pass_on_are_folded():
@@ -128,7 +130,7 @@ def test_own_frames_that_only_pass_on_are_folded():
     ]
     rows = shown(python(*passing, OWN), "python")
     assert sum("middleware.py" in row for row in rows) == 2
-    assert "[... 5 own frames that only pass on left out ...]" in rows
+    assert "[... 5 own pass-through frames left out ...]" in rows
     assert rows[-3].endswith("in total  <- ours")
 
 
@@ -187,4 +189,4 @@ def test_huge_and_hostile_traces_are_bounded():
 def test_recursion_is_not_shown_again_and_again():
     text = trace_text(own(900, "\n".join(["app/x.rb:3"] * 900), "app/x.rb"))
     assert text.count("app/x.rb:3") == 2
-    assert "898 frames that stand above come again" in text
+    assert "898 frames again as above" in text
