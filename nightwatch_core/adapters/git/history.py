@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -421,6 +421,8 @@ IGNORED_FILE = ".git-blame-ignore-revs"
 
 # the next options are tried where old files are missing, or it took too long
 LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
+_COPIES = ("diff-tree", "-r", "-z", "-C80%", "-l100", "--diff-filter=C", "--name-status")
+_COPIES += ("--no-commit-id",)
 _INDENTED = (".py", ".pyi", ".pyx", ".coffee", ".haml", ".slim", ".pug", ".sass", ".yml", ".yaml")
 
 
@@ -433,22 +435,40 @@ def blamed(
     that lists revisions to look through.
     """
     revisions = "".join(f"{revision}\n" for revision in ignored_revisions(ignored)).encode()
-    place = ("--ignore-revs-file=/dev/stdin", "-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+    here = ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
 
-    def look(options: Sequence[str]) -> tuple[Blame, ...] | None:
-        asked = ("blame", "--line-porcelain", *options, *place)
+    def look(options: Sequence[str], place: Sequence[str] = here) -> tuple[Blamed, ...] | None:
+        asked = ("blame", "--line-porcelain", "--ignore-revs-file=/dev/stdin", *options, *place)
         with suppress(TryLater):
             outcome = git.attempt(*asked, stdin=revisions, timeout=command.QUICK_SECONDS)
             if not outcome.code:
                 return tuple(_rows(outcome.output.decode(errors="replace"), path))
         return None
 
-    rows = next((found for options in LOOKING if (found := look(options)) is not None), ())
+    @cache
+    def source_of(made: str, file: str) -> tuple[Blamed, ...]:
+        """Blame the file that was copied to make another one: git follows only what is gone."""
+        with suppress(TryLater):
+            output = git.attempt(*_COPIES, made, timeout=command.QUICK_SECONDS).output
+            fields = output.decode(errors="replace").split("\0")
+            copied = dict(zip(fields[2::3], fields[1::3], strict=False))
+            place = (f"{made}^", "--", copied.get(file, ""))
+            return (look(LOOKING[0], place) if file in copied else None) or ()
+        return ()
+
+    def before_copy(row: Blame, born: int) -> Blame:
+        source = source_of(row.sha, row.path or path) if born else ()
+        same = (item for item in source if item.row.text.strip() == row.text.strip())
+        found = min(same, key=lambda item: abs(item.row.line - born), default=None)
+        return found.row.model_copy(update={"line": row.line, "text": row.text}) if found else row
+
+    found = next((rows for options in LOOKING if (rows := look(options)) is not None), ())
+    rows = tuple(before_copy(*item) for item in found)
     wrote = {row.line: row for row in rows}
     counted = look(("-M",)) if path.endswith(_INDENTED) and rows else None
     return rows + tuple(
         row.model_copy(update={"only_indented": True})
-        for row in counted or ()
+        for row, _ in counted or ()
         if row.at > wrote[row.line].at and row.path == wrote[row.line].path
     )
 
@@ -459,14 +479,22 @@ def ignored_revisions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if command.is_sha(word)))[:IGNORED_REVISIONS]
 
 
-def _rows(porcelain: str, path: str) -> Iterator[Blame]:
+class Blamed(NamedTuple):
+    """Who wrote a line, and its number in the commit that also made its file; else 0."""
+
+    row: Blame
+    born: int
+
+
+def _rows(porcelain: str, path: str) -> Iterator[Blamed]:
     fields: dict[str, str] = {}
     for row in porcelain.split("\n"):
         if not row.startswith("\t"):
             key, _, value = row.partition(" ")
             fields.setdefault("head" if not fields else key, row if not fields else value)
         elif fields:
-            yield _row(fields, row[1:], path)
+            born = 0 if "previous" in fields else int(fields["head"].split(" ")[1])
+            yield Blamed(_row(fields, row[1:], path), born)
             fields = {}
 
 

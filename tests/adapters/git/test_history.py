@@ -56,6 +56,19 @@ def test_blame_follows_a_file_that_was_moved(shop):
     assert (row.subject, row.pull, row.path) == ("Know rates (#11)", 11, "shop/rates.py")
 
 
+def test_blame_follows_a_file_that_left_something_in_its_old_place(tmp_path):
+    rates = RATES.replace("}", "".join(f"    'A{n}': {n},\n" for n in range(10, 30)) + "}")
+    moved, stub = rates.replace("'AT': 20", "'AT': 21"), "from tax.rates import RATES\n"
+    folder = repository(
+        tmp_path / "shop",
+        Change("Know rates", {"rates.py": rates}),
+        Change("Move rates", {"rates.py": stub, "tax/rates.py": moved, "new.py": "NEW = 1\n"}),
+    )
+    told = [(row.line, row.subject, row.path) for row in reader(folder).blame("tax/rates.py", 3, 4)]
+    assert told == [(3, "Know rates", "rates.py"), (4, "Move rates", "")]
+    assert [row.subject for row in reader(folder).blame("new.py", 1)] == ["Move rates"]
+
+
 def test_revisions_that_only_reformat_are_ignored_as_the_commit_says(tmp_path):
     quoted = RATES.replace("'", '"')
     changes = [Change("Know rates", {"rates.py": RATES}), Change("Black", {"rates.py": quoted})]
