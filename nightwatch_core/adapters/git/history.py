@@ -421,8 +421,10 @@ IGNORED_FILE = ".git-blame-ignore-revs"
 
 # the next options are tried where old files are missing, or it took too long
 LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
-_COPIES = ("diff-tree", "-r", "-z", "-C80%", "-l100", "--diff-filter=C", "--name-status")
-_COPIES += ("--no-commit-id",)
+_COPIES = (
+    *("diff-tree", "-r", "-z", "-C80%", "-l100"),
+    *("--diff-filter=C", "--name-status", "--no-commit-id"),
+)
 _INDENTED = (".py", ".pyi", ".pyx", ".coffee", ".haml", ".slim", ".pug", ".sass", ".yml", ".yaml")
 
 
@@ -462,8 +464,8 @@ def blamed(
         found = min(same, key=lambda item: abs(item.row.line - born), default=None)
         return found.row.model_copy(update={"line": row.line, "text": row.text}) if found else row
 
-    found = next((rows for options in LOOKING if (rows := look(options)) is not None), ())
-    rows = tuple(before_copy(*item) for item in found)
+    blamed_now = next((seen for options in LOOKING if (seen := look(options)) is not None), ())
+    rows = tuple(before_copy(*item) for item in blamed_now)
     wrote = {row.line: row for row in rows}
     counted = look(("-M",)) if path.endswith(_INDENTED) and rows else None
     return rows + tuple(
