@@ -322,8 +322,7 @@ def _none(at: ToolContext, query: str, folder: str, glob: str, is_cut: bool) -> 
 
 def _in_another_case(at: ToolContext, query: str, folder: str, glob: str) -> Iterator[str]:
     """Show lines that hold a text in small letters, in capitals, or with capitals at the front."""
-    initial = query[:1].swapcase() + query[1:]
-    forms = {query.lower(), query.upper(), query.capitalize(), query.title(), initial} - {query}
+    forms = {query.lower(), query.upper(), query.capitalize(), query.title()} - {query}
     found = {
         (rank_of(hit.path, at.frame_files), hit.path, hit.line): around(hit.text, form, LONG_LINE)
         for form in sorted(forms)
@@ -331,8 +330,7 @@ def _in_another_case(at: ToolContext, query: str, folder: str, glob: str) -> Ite
         if not glob or matches(hit.path, glob)
     }
     if found:
-        hold = "holds" if len(found) == 1 else "hold"
-        yield f"{plural(len(found), 'line')} {hold} {query!r} in another case:"
+        yield f"{plural(len(found), 'line holds', 'lines hold')} {query!r} in another case:"
     yield from (f"{name(path)}:{n}: {row}" for (_, path, n), row in sorted(found.items())[:_OTHER])
 
 

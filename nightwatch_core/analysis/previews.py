@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from nightwatch_core.code.candidate_symbols import LINE, Shown, frames_of, mark
+from nightwatch_core.code.candidate_symbols import Shown, cut_out, frames_of, mark
 from nightwatch_core.code.code_view import MARK, SHOWN_LINE, name, numbered, visible
 from nightwatch_core.code.definitions import (
     DECORATES,
@@ -188,22 +188,6 @@ def window(
     return cut_out(path, every, start, min(len(every), start + lines - 1), kind, because)
 
 
-def cut_out(
-    path: str, lines: tuple[str, ...], start: int, end: int, kind: PreviewKind, because: str
-) -> Preview:
-    """Cut lines `start` to `end` out of a file's; long ones are cut."""
-    rows = (" ".join(item.splitlines())[:LINE] for item in lines[start - 1 : end])
-    return Preview(
-        path=path,
-        start=start,
-        end=end,
-        text="\n".join(rows),
-        lines=len(lines),
-        kind=kind,
-        because=because,
-    )
-
-
 def line_of_interest(case: Case, path: str, text: str) -> int:
     """Find the line to show first: the failing line, its function, the action; 1 for none."""
     frame, names = _frame_in(case, path), []
@@ -255,11 +239,7 @@ def place(path: str, line: int) -> str:
 
 
 def head(path: str, shown: Collection[int], total: int) -> str:
-    """Begin parts of a file by the lines that are shown; `places_in` reads it back.
-
-    >>> head("a.py", (7,), 9), head("a.py", (1, 2, 7), 9)
-    ('a.py (line 7 of 9)', 'a.py (lines 1-2, 7 of 9)')
-    """
+    """Begin parts of a file by the lines that are shown; `places_in` reads it back."""
     parts = len(runs(shown))
     where = f"{min(shown)}-{max(shown)} in {parts} parts" if parts > _PARTS else spans(shown)
     return f"{name(path)} (line{'s' * (len(shown) > 1)} {where} of {total})"

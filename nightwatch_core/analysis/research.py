@@ -43,9 +43,8 @@ from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex
 
 TESTS = 4  # files
-FEW_FRAMES, ROOM_FOR_CALLERS = 3, 12_000  # own frames: fewer; characters of other previews
-CALLERS, CALLER_LINES = 2, 40  # that are shown; lines of the transaction's function
-_NAMED = "the transaction names it"
+ROOM_FOR_CALLERS = 12_000  # characters of other previews
+FEW_FRAMES, CALLERS, CALLER_LINES = 2, 2, 40  # own frames; items; lines of the named function
 BLAMED_FRAMES, BLAMED_DEFINITIONS = 8, 5  # places
 SETTING_LINES = 120  # between lines that set what the failing one reads
 HISTORIES, MANIFESTS = 3, 4  # files whose past is read
@@ -292,9 +291,9 @@ def gather(
     if sum(len(shown.text) for shown in previews) < ROOM_FOR_CALLERS:
         previews += tuple(_outside_of(case, files, seen))
     failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
-    said = _said_by_tests(case)
     route = re.search(r"/[\w/-]{5,}", case.leader.transaction)
-    named = (files.tests_of(path, said(path), route[0] if route else "") for path in failing)
+    address = route[0] if route else ""
+    named = (files.tests_of(path, _said_by_tests(case, path), address) for path in failing)
     tests = dict.fromkeys(chain.from_iterable(named))
     merged, changes = tuple(pulls), context.CodeChanges()
     if code and not unfit:
@@ -324,9 +323,9 @@ def _outside_of(case: Case, lookup: Lookup, seen: Shown) -> Iterator[context.Pre
     Where that does not use the outermost frame's function, its callers, too.
     """
     frames = frames_of(case)
-    if not 0 < len(frames) < FEW_FRAMES:
+    if case.trace is None or not 0 < len(frames) <= FEW_FRAMES:
         return
-    outer = max(frames, key=case.trace.in_app.index) if case.trace else frames[0]
+    outer = max(frames, key=case.trace.in_app.index)
     name = re.split(r"[^\w?!]", outer.function)[-1]
     for found in _DOTTED.finditer(case.leader.transaction):
         owner, like = found["owner"], outer.repo_path
@@ -334,8 +333,8 @@ def _outside_of(case: Case, lookup: Lookup, seen: Shown) -> Iterator[context.Pre
         classes = lookup.defining(owner, like) if owner[:1].isupper() else ()
         members = (lookup.member(use.name, owner, path) for path in classes)
         place = lookup.place(use) or next(filter(None, members), None)
-        begin = cut(place, lookup, seen, "frame", _NAMED, CALLER_LINES) if place else None
-        if begin:
+        because = "the transaction names it"
+        if place and (begin := cut(place, lookup, seen, "frame", because, CALLER_LINES)):
             mark(begin, seen)
             yield begin
             if name in begin.text:
@@ -347,19 +346,13 @@ def _outside_of(case: Case, lookup: Lookup, seen: Shown) -> Iterator[context.Pre
             yield shown.model_copy(update={"because": f"line {hit.line} calls {name}"})
 
 
-def _said_by_tests(case: Case) -> Callable[[str], Iterator[str]]:
-    """What a test of a failing file says: its function, or the module it imports."""
-
-    def texts(path: str) -> Iterator[str]:
-        for frame in case.trace.in_app if case.trace else ():
-            name = re.split(r"[^\w]", frame.function)[-1]
-            if frame.repo_path == path and len(words(name)) > 1 and not name.startswith("__"):
-                yield name
-                break
-        stem = path.rpartition(".")[0].removesuffix("/__init__")
-        yield ".".join(stem.split("/")[-2:]) if path.endswith(".py") else stem.rpartition("/")[2]
-
-    return texts
+def _said_by_tests(case: Case, path: str) -> Iterator[str]:
+    """List what a test of a failing file says: its function, or the module it imports."""
+    frames = case.trace.in_app if case.trace else ()
+    names = (re.split(r"[^\w]", item.function)[-1] for item in frames if item.repo_path == path)
+    yield from islice((n for n in names if len(words(n)) > 1 and not n.startswith("__")), 1)
+    stem = path.rpartition(".")[0].removesuffix("/__init__")
+    yield ".".join(stem.split("/")[-2:]) if path.endswith(".py") else stem.rpartition("/")[2]
 
 
 class PromptLearnings(Value):

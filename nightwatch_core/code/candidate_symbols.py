@@ -403,17 +403,14 @@ class Lookup:
 
     def callers(self, name: str, path: str) -> tuple[SearchHit, ...]:
         """List the lines that use a function of a file, the nearest first; none where many do."""
-        hits = [] if name in COMMON or name.startswith("__") else self.hits(name)
-        used = [
-            hit
-            for hit in hits
-            if _is_whole(name, hit.text)
-            and language_of(hit.path) == language_of(path)
-            and not _IMPORTS.match(hit.text)
-            and definitions.defined_name(hit.text, language_of(path)) != name
-        ]
-        few = used if len(used) <= SAME_NAME_PLACES and len(hits) < CALLEE_HITS else []
-        return tuple(sorted(few, key=lambda hit: (_distance(hit.path, path), hit.line)))
+        is_telling = len(name) >= SHORTEST_NAME and name not in COMMON and name[:2] != "__"
+        language, hits = language_of(path), self.hits(name) if is_telling else ()
+        same = [hit for hit in hits if language_of(hit.path) == language]
+        uses = [hit for hit in same if _is_whole(name, hit.text) and not _IMPORTS.match(hit.text)]
+        calls = [hit for hit in uses if definitions.defined_name(hit.text, language) != name]
+        is_many = len(calls) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS
+        nearest = sorted(calls, key=lambda hit: (_distance(hit.path, path), hit.line))
+        return () if is_many else tuple(nearest)
 
     def defining(self, name: str, like: str) -> tuple[str, ...]:
         """List the files that define a name, those near the file `like` first.
@@ -499,7 +496,8 @@ def _exit(head: Preview, row: int, lines: tuple[str, ...]) -> Preview:
     outer = (n for n in range(row - 1, head.end, -1) if lines[n - 1].strip())
     above = next((n for n in outer if indent(lines[n - 1]) < depth), row)
     start = above if row - above <= EXIT_REACH else row
-    return head.model_copy(update={"start": start, "end": row, "text": rows_of(lines, start, row)})
+    shown = cut_out(head.path, lines, start, row, head.kind, head.because)
+    return shown.model_copy(update={"until": head.until})
 
 
 def cut(
@@ -518,21 +516,17 @@ def cut(
         return None
     lines = text_lines(lookup.text(place.path) or "")
     rest = [line for line in range(new[-1] + 1, place.end + 1) if (place.path, line) not in seen]
-    return Preview(
-        path=place.path,
-        start=new[0],
-        end=new[-1],
-        text=rows_of(lines, new[0], new[-1]),
-        lines=len(lines),
-        kind=kind,
-        because=because,
-        until=max(rest, default=0),
-    )
+    shown = cut_out(place.path, lines, new[0], new[-1], kind, because)
+    return shown.model_copy(update={"until": max(rest, default=0)})
 
 
-def rows_of(lines: tuple[str, ...], start: int, end: int) -> str:
-    """Cut out lines for a preview."""
-    return "\n".join(" ".join(row.splitlines())[:LINE] for row in lines[start - 1 : end])
+def cut_out(
+    path: str, lines: tuple[str, ...], start: int, end: int, kind: PreviewKind, because: str
+) -> Preview:
+    """Cut lines `start` to `end` out of a file's; long ones are cut."""
+    rows = "\n".join(" ".join(row.splitlines())[:LINE] for row in lines[start - 1 : end])
+    span = {"start": start, "end": end, "lines": len(lines)}
+    return Preview(path=path, text=rows, kind=kind, because=because, **span)
 
 
 def mark(preview: Preview, seen: Shown) -> None:

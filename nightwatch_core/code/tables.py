@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from inflection import camelize, singularize
 
-from nightwatch_core.code.candidate_symbols import Lookup, Place, Shown, mark, rows_of
+from nightwatch_core.code.candidate_symbols import Lookup, Place, Shown, cut_out, mark
 from nightwatch_core.code.definitions import class_around, is_class_at
 from nightwatch_core.code.symptoms import MESSAGE, RULES
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.research import Preview, PreviewKind
+from nightwatch_core.models.research import Preview
 from nightwatch_core.text.plain_text import text_lines
 
 MODEL_LINES, WRITERS, MOST_WRITERS = 12, 4, 12  # of a model shown whole; places; more tell nothing
@@ -92,7 +92,8 @@ def _of_model(model: Place, named: Named, lookup: Lookup) -> Iterator[Preview]:
     else:
         runs = [numbers]
     for run in runs:
-        yield _cut(model.path, lines, run, f"the model of {named.table}")
+        because = f"the model of {named.table}"
+        yield cut_out(model.path, lines, run.start, run.stop - 1, "table", because)
 
 
 def _writers(column: str, lookup: Lookup, model: str) -> Iterator[Preview]:
@@ -105,18 +106,4 @@ def _writers(column: str, lookup: Lookup, model: str) -> Iterator[Preview]:
     for hit in hits[:WRITERS] if len(hits) <= MOST_WRITERS else ():
         lines = text_lines(lookup.text(hit.path) or "")
         if hit.line <= len(lines):
-            yield _cut(hit.path, lines, range(hit.line, hit.line + 1), f"sets {column}", "flow")
-
-
-def _cut(
-    path: str, lines: tuple[str, ...], run: range, because: str, kind: PreviewKind = "table"
-) -> Preview:
-    return Preview(
-        path=path,
-        start=run.start,
-        end=run.stop - 1,
-        text=rows_of(lines, run.start, run.stop - 1),
-        lines=len(lines),
-        kind=kind,
-        because=because,
-    )
+            yield cut_out(hit.path, lines, hit.line, hit.line, "flow", f"sets {column}")

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from nightwatch_core.analysis import analyst, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import CallHistory, converse
-from nightwatch_core.analysis.previews import WHOLE_FILE, cut_out, window
+from nightwatch_core.analysis.previews import WHOLE_FILE, window
 from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.second_look import left_of
+from nightwatch_core.code.candidate_symbols import cut_out
 from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.edits import apply, fix_digest, grounds_of, judged, refused
 from nightwatch_core.code.injected_instructions import injected_instructions, texts_of

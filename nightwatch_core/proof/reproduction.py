@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
 from nightwatch_core.analysis.loop import begin, request, with_reply
-from nightwatch_core.analysis.previews import caller, cut_out, failing, preview_text
+from nightwatch_core.analysis.previews import caller, failing, preview_text
 from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code import edits
-from nightwatch_core.code.candidate_symbols import files_testing
+from nightwatch_core.code.candidate_symbols import cut_out, files_testing
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.definitions import class_around
 from nightwatch_core.code.edit_policy import hidden_in, refusal

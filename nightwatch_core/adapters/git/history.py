@@ -452,10 +452,9 @@ def blamed(
         """Blame the file that was copied to make another one: git follows only what is gone."""
         with suppress(TryLater):
             output = git.attempt(*_COPIES, made, timeout=command.QUICK_SECONDS).output
-            fields = output.decode(errors="replace").split("\0")
-            copied = dict(zip(fields[2::3], fields[1::3], strict=False))
-            place = (f"{made}^", "--", copied.get(file, ""))
-            return (look(LOOKING[0], place) if file in copied else None) or ()
+            _, *fields = output.decode(errors="replace").split("\0")
+            if old := dict(zip(fields[1::3], fields[::3], strict=False)).get(file):
+                return look(LOOKING[0], (f"{made}^", "--", old)) or ()
         return ()
 
     def before_copy(row: Blame, born: int) -> Blame:
