@@ -32,7 +32,10 @@ class SmallRepo(MemoryCode):
     def _blame(self, path, line, rows):
         sha, day = self.written[path, line][:2]
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-        return Blame(sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1])
+        return Blame(
+            sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1],
+            is_root=not sha.strip("0"),
+        )  # fmt: skip
 
     def show_commit(self, sha, path=""):
         return super().show_commit(sha, path) or self._replacing(sha, path)

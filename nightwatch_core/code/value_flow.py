@@ -117,7 +117,7 @@ _ASKS = {rule.node: rule for rule in RULES.asks}
 _CALLS = frozenset(("call", "call_expression", "invocation_expression", "new_expression"))
 _CALLING = frozenset(("method_invocation", "member_call_expression", "call"))
 _TYPES = frozenset(("type", "type_annotation", "type_arguments", "type_parameters", "decorator"))
-_WRAPS = frozenset(("parenthesized_expression", "non_null_expression", "postfix_unary_expression"))
+_WRAPS = re.compile(r"parenthesized_(?:expression|statements)$|non_null_expr|postfix_unary_expr")
 
 
 class Asked(NamedTuple):
@@ -130,21 +130,25 @@ class Asked(NamedTuple):
     is_call: bool  # the member is called
 
 
-def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
-    """List what the statement at a row, from 0, asks of its values, in the order of the code."""
+def asked_at(root: Node, row: int, *, safely: bool = False) -> tuple[Asked, ...]:
+    """List what the statement at a row, from 0, asks of its values, with `safely` also by `?.`."""
     statement = syntax.statement_at(root, row)
     if statement is None:
         return ()
     start, end = syntax.rows_of(statement, row)
-    return tuple(asked for asked in _asked_in(statement) if start <= asked.node.end_point[0] <= end)
+    names = (  # a block may follow a call of Ruby
+        (item.node.child_by_field_name("method") or item.node, item)
+        for item in _asked_in(statement, safely)
+    )
+    return tuple(item for name, item in names if start <= name.end_point[0] <= end)
 
 
-def _asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
+def _asked_in(node: Node, safely: bool, depth: int = 0) -> Iterator[Asked]:
     if node.type in _TYPES or depth > QUERY_DEPTH:
         return
     for child in node.children:
-        yield from _asked_in(child, depth + 1)
-    own = asked_by(node)
+        yield from _asked_in(child, safely, depth + 1)
+    own = asked_by(node, safely=safely)
     if own:
         yield own
 
@@ -159,16 +163,15 @@ def unwrapped(node: Node) -> Node:
 
     What is awaited is another value than what it is awaited of.
     """
-    while node.type in _WRAPS and node.named_child_count == 1:
+    while _WRAPS.match(node.type) and node.named_child_count == 1:
         node = node.named_children[0]
     return node
 
 
-def asked_by(node: Node) -> Asked | None:
+def asked_by(node: Node, *, safely: bool = False) -> Asked | None:
     """Return what a node asks of a value; None where it asks nothing, or safely."""
-    if node.child_by_field_name("optional_chain") or any(
-        child.type in ("&.", "?.", "?->") for child in node.children
-    ):
+    marks = (child.type in ("&.", "?.", "?->") for child in node.children)
+    if not safely and (node.child_by_field_name("optional_chain") or any(marks)):
         return None
     if node.type == "call" and node.child_by_field_name("receiver"):  # Ruby's
         return _asked(node, ("receiver",), "member", _text(node.child_by_field_name("method")))

@@ -22,6 +22,7 @@ from nightwatch_core.text.words import stem, words
 
 ROOT_CAUSE, QUESTION = 8_000, 500  # characters
 HANDED_LINES, HANDED_STEPS = 4, 6  # lines above and below the failing one; what to look at next
+IMPORTED = 200  # files from which a commit tells nothing of a line: it brought the code in
 HANDED_LINE, HANDED_TEXT, HANDED_VALUE = 300, 300, 200  # characters of a line; a text; the value
 
 # Triage notes of an error without a known cause: the failing line with the lines around it, the
@@ -50,7 +51,10 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
             lines = rows[first - 1 : line + HANDED_LINES] if line <= len(rows) else ()
     with suppress(GiveUp, TryLater):
         if is_readable and not changed:
-            changed = next(map(_written_by, code.blame(path, line)), "")
+            wrote = next((row for row in code.blame(path, line) if not row.is_root), None)
+            commit = code.show_commit(wrote.sha, path) if wrote else None
+            is_import = commit is not None and commit.changed >= IMPORTED
+            changed = _written_by(wrote) if wrote and not is_import else ""
     if frame and frame.code and not lines and not given.path:
         before, after = frame.before[-HANDED_LINES:], frame.after[:HANDED_LINES]
         lines, first = (*before, frame.code, *after), max((frame.line or 1) - len(before), 1)
@@ -68,7 +72,8 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
 
 def _written_by(blame: Blame) -> str:
     pull = f"#{blame.pull}, " if blame.pull else ""
-    return f"{blame.author}, {blame.at:%Y-%m-%d}: {blame.subject} ({pull}{blame.sha[:10]})"
+    subject = blame.subject.removesuffix(f"(#{blame.pull})").rstrip()
+    return f"{blame.author}, {blame.at:%Y-%m-%d}: {subject} ({pull}{blame.sha[:10]})"
 
 
 def _value(case: Case) -> str:
@@ -77,7 +82,7 @@ def _value(case: Case) -> str:
         symptom = symptom_of(case.leader.error_class, case.leader.message)
     else:
         symptom = symptom_of(root.error_class, root.message)
-    return f"key `{symptom.key}`" if symptom.key else symptom.given
+    return f"key `{symptom.key}`" if symptom.key else ""
 
 
 def _line(text: str, limit: int) -> str:

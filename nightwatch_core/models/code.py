@@ -47,6 +47,7 @@ class Blame(Value):
     text: str
     pull: int = 0
     path: str = ""  # where the line stood then, if elsewhere
+    is_root: bool = False  # the commit began the history
     only_indented: bool = False  # by a later commit than the one that wrote its words
 
 

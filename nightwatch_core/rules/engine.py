@@ -7,7 +7,7 @@ from datetime import timedelta
 from nightwatch_core.code.releases import onset
 from nightwatch_core.code.suspects import NEAR_DAYS
 from nightwatch_core.code.symptoms import Symptom, host_in, symptom_of
-from nightwatch_core.code.syntax import indent, masked
+from nightwatch_core.code.syntax import indent, masked, uses
 from nightwatch_core.models.answer import Answer, Evidence, Handover
 from nightwatch_core.models.code import Blame
 from nightwatch_core.models.conversation import (
@@ -22,8 +22,8 @@ from nightwatch_core.rules import findings
 from nightwatch_core.rules.calls import wrong_arguments
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import caller_of, none_receiver
-from nightwatch_core.rules.outside import missing_key, outside_input
-from nightwatch_core.text.plain_text import data_table
+from nightwatch_core.rules.outside import input_behind, missing_key, outside_input
+from nightwatch_core.text.plain_text import data_table, shortened
 from nightwatch_core.text.words import last_segment
 
 NAME = "rules"
@@ -35,7 +35,10 @@ RULES: dict[str, Rule] = {  # all other kinds: categories.toml
     "unknown member": unknown_member,
     "missing key": missing_key,
 }
-_RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
+_RAISED = (
+    *("unknown", "wrong arguments", "wrong type", "assertion"),
+    *("missing record", "missing key", "permission"),
+)
 
 
 class RulesModel:
@@ -81,6 +84,9 @@ def answer(context: findings.Context) -> Answer:
         is_none = symptom.kind == "none receiver"
         rest = {"steps": (), "because": () if is_none else finding.because}
         finding = outside + finding.model_copy(update=rest) if outside.explained else finding
+        if not finding.explained:
+            steps = (*input_behind(symptom, failing, context), *finding.steps)
+            finding = finding.model_copy(update={"steps": steps})
     if not (failing.seen and finding.explained):
         return _unexplained(symptom, failing, finding, context)
     own = (failing.evidence("the failing line"),) if failing.text.strip() else ()
@@ -164,8 +170,7 @@ def _unexplained(
         evidence = (failing.evidence("the failing line"),)
     elif not failing.line and not failing.moved:
         evidence = finding.evidence[:1]
-    name = last_segment(context.case.leader.error_class) or "the error"
-    where = _place(failing, context)
+    name, where = _name(context), _place(failing, context)
     why = finding.unknown or (f"why {where} raises {name}" if where else f"why {name} is raised")
     return Answer(
         title=_title(failing, "", context),
@@ -197,11 +202,18 @@ def _value(symptom: Symptom) -> str:
 
 
 def _place(failing: findings.FailingLine, context: findings.Context) -> str:
-    return failing.place or context.case.leader.transaction or context.case.leader.app
+    raised_in = findings.raised_in_dependency(context)
+    return failing.place or raised_in or context.case.leader.transaction
+
+
+def _name(context: findings.Context) -> str:
+    """Name the class; not by what a minified library calls it."""
+    name = last_segment(context.case.leader.error_class)
+    return name if len(name) > 2 else "Error"
 
 
 def _title(failing: findings.FailingLine, subject: str, context: findings.Context) -> str:
-    name = last_segment(context.case.leader.error_class) or "Error"
+    name = _name(context)
     what = f"{name}: {subject}" if subject else name
     where = _place(failing, context)
     title = " ".join(f"{what} in {where}".split()) if where else what
@@ -217,7 +229,10 @@ def _few(values: tuple[str, ...], most: int) -> tuple[str, ...]:
 # What to look at where no rule proves a cause.
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
-_RAISED_CLASS = re.compile(r"\b(?:raise|throw)\s+(?:new\s+)?(?P<name>[A-Z][\w.:\\]{0,200})")
+_RAISED_CLASS = re.compile(
+    r"\b(?:raise|throw)\s+(?:new\s+)?(?:\w*(?:\.|::|\\)){0,9}(?P<name>[A-Z]\w{0,200})"
+)
+_CREATES = re.compile(r"^$|init|construct|^new$")  # their calls have the class's name
 _GUARD = re.compile(
     r"\s*(?:\}\s*)?(?:if|elif|elsif|else|unless|case|when|except|rescue|catch|default)\b"
 )
@@ -232,15 +247,17 @@ def _raised_on_purpose(
     named = _RAISED_CLASS.search(failing.text)
     trace, group = context.case.trace, context.case.leader
     classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
-    if named and last_segment(named["name"]) not in {last_segment(item) for item in classes}:
+    if named and named["name"] not in {last_segment(item) for item in classes}:
         return findings.Finding()  # it came up while that one was made
-    guard, depth = 0, indent(failing.text)
+    guard, depth, where = 0, indent(failing.text), "after"
     for line in range(failing.line - 1, min(failing.lines, default=0), -1):
         row = failing.lines.get(line, "")
         if row.strip() and indent(row) < depth:
             guard = line if _GUARD.match(row) else 0
-            break
-    below = f", after `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
+            if not re.fullmatch(r"[\s}]*else[\s:{]*", row):
+                break
+            depth, where = indent(row) + 1, "in the else of"
+    below = f", {where} `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
     return findings.Finding(
         steps=(f"{failing.place} raises it{below}.",), tags=("raised-on-purpose",)
     )
@@ -248,9 +265,11 @@ def _raised_on_purpose(
 
 def _called_from(failing: findings.FailingLine, context: findings.Context) -> tuple[str, ...]:
     caller = caller_of(failing, context) if failing.seen else None
-    if caller is None or not caller.seen:
+    name = re.split(r"\W+", failing.function.rstrip("=?!()"))[-1]
+    is_dynamic = caller and not uses(name, caller.text) and not _CREATES.search(name)
+    if caller is None or not caller.seen or is_dynamic:
         return ()
-    return (f"Called from {caller.place} (`{caller.text.strip()[:120]}`).",)
+    return (f"Called from {caller.place} (`{shortened(caller.text.strip(), 80)}`).",)
 
 
 def _chained(context: findings.Context) -> tuple[str, ...]:
@@ -258,7 +277,7 @@ def _chained(context: findings.Context) -> tuple[str, ...]:
     if trace is None or len(trace.links) < 2:
         return ()
     reported, root = trace.links[0], trace.root
-    if reported.error_class == root.error_class:
+    if reported.error_class == root.error_class or root.error_class in reported.message:
         return ()
     return (
         f"{reported.error_class[:100]} was caused by {root.error_class[:100]} "
@@ -273,7 +292,7 @@ SHAPES: tuple[tuple[str, str, bool], ...] = (  # texts that parsers refuse; whet
     (r"(?:int\(\) with base \d+|to float|for Integer\(\)): ['\"]\s*['\"]", "an empty text", True),
     (r"'(?:None|null|nil|undefined|NaN|n/a)'", "a word for nothing", True),
     (r"['\"]?<(?:!DOCTYPE|html|\?xml)|token '?<", "a page of markup, such as an error page", False),
-    (r"line 1 column 1 \(char 0\)|Unexpected end of", "empty, or cut off, or no JSON", False),
+    (r"line 1 column 1 \(char 0\)|Unexpected end of", "empty, cut off, or no JSON", False),
     (r"'\d{1,2}/\d{1,2}/\d{2,4}' .{0,20}format '[^/']+'", "a date written with slashes", True),
 )
 _NUMBERS = re.compile(
@@ -290,7 +309,7 @@ def telling_shape(symptom: Symptom, failing: findings.FailingLine) -> findings.F
     text = symptom.text.split(": ", 1)[-1][:160]
     return findings.Finding(
         because=(f"{failing.place} cannot parse its input: it is {what} ({text}).",),
-        steps=(f"Find out where the input comes from: it looks like {what}.",),
+        steps=(f"Find out where the input comes from: it is {what}.",),
         subject=f"{what} cannot be read",
         explained=tells and bool(_NUMBERS.search(symptom.text)),
     )
@@ -355,7 +374,9 @@ def suspect_change(
             name = f"{pull.name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
             return blame.sha, f"{path}:{line} was merged with {name}."
     blame = context.code.blame(failing.path, failing.line) if failing.seen else None
-    return "", _last_written(failing.path, failing.line, blame) if blame else ""
+    if blame is None or blame.is_root:
+        return "", ""
+    return "", _last_written(failing.path, failing.line, blame)
 
 
 def _last_written(path: str, line: int, blame: Blame) -> str:

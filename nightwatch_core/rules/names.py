@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 from nightwatch_core.code import value_flow
 from nightwatch_core.code.definitions import (
+    class_around,
     definitions_in,
     enclosing_functions,
     parameter_names,
@@ -77,7 +78,7 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
 def _of_value(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Name the value that has no such member, and where it was given: its name tells nothing."""
     name, receiver, root = symptom.name, symptom.receiver, tree_of(failing, context)
-    asked = value_flow.asked_at(root, failing.line - 1) if root else ()
+    asked = value_flow.asked_at(root, failing.line - 1, safely=True) if root else ()
     nodes = {value_flow.written(item.value): item.value for item in asked if item.member == name}
     text = next(iter(nodes)) if len(nodes) == 1 else receiver
     given = given_at(nodes[text], failing, context) if text in nodes else ""
@@ -249,11 +250,20 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
     """Explain a bare name that nothing visible binds; list its definitions in other files."""
     name = symptom.name
     defined = definitions(name, failing.language, context.code)
-    others = [h for h in defined.hits if name[:1].isupper() or not h.text[:1].isspace()]
+    others = [
+        h for h in defined.hits if not h.text[:1].isspace() or _is_within(h, symptom.owner, context)
+    ]
     rest = _undefined(name).model_copy(update={"unknown": f"what `{name}` stands for"})
     is_bare = f"::{name}" not in failing.text
     elsewhere = Finding(steps=_defined_in(name, others if is_bare else ()))
     return or_else(_unbound(name, failing, context), elsewhere + rest)
+
+
+def _is_within(hit: SearchHit, owner: str, context: Context) -> bool:
+    """Return whether a definition stands in the class that lacks the name, or in one around it."""
+    text = "\n".join(context.code.whole(hit.path) or ())
+    around = class_around(hit.path, text, hit.line) if owner else None
+    return around is not None and around.name in re.split(r"\W+", owner)
 
 
 def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:

@@ -268,7 +268,8 @@ def caller_of(failing: FailingLine, context: Context) -> FailingLine | None:
     for inner, outer in zip(frames, frames[1:], strict=False):
         path = context.code.resolved(inner.repo_path or inner.path)
         if path == failing.path and inner.function == failing.function:
-            return line_of_frame(outer, context) if outer.in_app and outer.line else None
+            caller = line_of_frame(outer, context) if outer.in_app and outer.line else None
+            return None if caller and caller.place == failing.place else caller
     return None
 
 

@@ -1,6 +1,7 @@
 """Follow the failing value back to outside input: only where nothing else can have given it."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -43,6 +44,30 @@ def outside_input(
     symptom: Symptom, failing: FailingLine, context: findings.Context
 ) -> findings.Finding:
     """Name the outside input that reaches the failing line; nothing where that is not proved."""
+    for node, says in _faulty(symptom, failing, context):
+        if found := _followed(node, failing, context):
+            return _told(found, node, says, symptom, failing)
+    return findings.Finding()
+
+
+def input_behind(
+    symptom: Symptom, failing: FailingLine, context: findings.Context
+) -> tuple[str, ...]:
+    """Tell the outside input that the failing value may be, checked or set elsewhere or not."""
+    faulty = _faulty(symptom, failing, context)
+    ways = ((node, _followed(node, failing, context, may=True)) for node, _ in faulty)
+    for node, found in ways:
+        if found:
+            place = f"{found.way[0].path}:{found.way[0].line}"
+            where = f": {place} reads `{found.read[:80]}`" if place != failing.place else ""
+            return (f"`{written(node)[:80]}` may come from {found.what}{where}.",)
+    return ()
+
+
+def _faulty(
+    symptom: Symptom, failing: FailingLine, context: findings.Context
+) -> Iterator[tuple[Node, str]]:
+    """Walk the values that can be at fault, each the only one of its kind, and what is wrong."""
     root, is_foreign = tree_of(failing, context), findings.raised_in_dependency(context)
     for fault in RULES.faults if root else ():
         is_meant = fault["kind"] == symptom.kind and re.search(
@@ -50,11 +75,8 @@ def outside_input(
         )
         if root and is_meant and (fault["part"] == "argument" or not is_foreign):
             parts = _parts(fault["part"], symptom, failing, root)
-            is_one = len({*map(written, parts)}) == 1
-            found = _followed(parts[0], failing, context) if is_one else None
-            if found:
-                return _told(found, parts[0], fault["says"], symptom, failing)
-    return findings.Finding()
+            if len({*map(written, parts)}) == 1:
+                yield parts[0], fault["says"]
 
 
 def missing_key(
@@ -77,7 +99,8 @@ def missing_key(
 
 def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> list[Node]:
     """List what of the failing statement can be at fault."""
-    asked = value_flow.asked_at(root, failing.line - 1)
+    is_safe = symptom.kind != "none receiver"
+    asked = value_flow.asked_at(root, failing.line - 1, safely=is_safe)
     elements = [(i.value, i.node.named_children[-1]) for i in asked if i.how == "element"]
     statement = syntax.statement_at(root, failing.line - 1) or root
     start, end = syntax.rows_of(statement, failing.line - 1)
@@ -146,20 +169,26 @@ def _followed(
     context: findings.Context,
     way: tuple[Evidence, ...] = (),
     read: Node | None = None,
+    *,
+    may: bool = False,
 ) -> _Found | None:
+    """Find the input that is the value; with `may` one that can be, checked or not."""
     root, lines = tree_of(here, context), context.code.whole(here.path)
     if root is None or lines is None or len(way) > _STEPS:
         return None
     node = value_flow.unwrapped(node)
-    read, text, origin = read or node, written(node), None
-    what = _input(node, root, lines, here.language.name)
-    if not what and node.type not in syntax.NAMES:
+    read, text = read or node, written(node)
+    what = _input(node, root, lines, here.language.name, may=may)
+    is_name = not what and node.type in syntax.NAMES
+    origin = value_flow.origin_of_name(root, text, node) if is_name else None
+    if not what and origin is None:
         whole = _whole(node)
-        return _followed(whole, here, context, way, read) if whole else None
-    if not what:
-        origin = value_flow.origin_of_name(root, text, node)
-        if origin is None or _is_checked(text, "", origin.node, node, lines):
-            return None
+        values = _choices(node, root) if may and not whole else ()
+        ways = [(whole, read)] if whole else [(value, value) for value in values]
+        found = (_followed(i, here, context, way, of, may=may) for i, of in ways)
+        return next(filter(None, found), None)
+    if origin and not may and _is_checked(text, "", origin.node, node, lines):
+        return None
     if origin and origin.value is None:
         read, what = _filled(text, origin.node, here.language.name)
     row = (origin.node if origin and origin.value else read).start_point[0]
@@ -169,12 +198,27 @@ def _followed(
     if origin and origin.value:
         target = origin.node.child_by_field_name("left") or origin.node.child_by_field_name("name")
         may_differ = origin.is_part and (target is None or "=" in syntax.text_of(target))
-        return None if may_differ else _followed(origin.value, here, context, further)
+        is_same = may or not may_differ
+        return _followed(origin.value, here, context, further, may=may) if is_same else None
     caller = caller_of(here, context)
     passed = argument_of(text, origin.node, caller, context) if origin else None
+    if default := None if passed or not may else read.child_by_field_name("value"):
+        return _followed(default, here, context, further, may=True)
     if caller is None or passed is None or _NOT_ALONE.match(written(read)):
         return None
-    return _followed(passed, caller, context, (caller.evidence("passes the value"), *way))
+    further = (caller.evidence("passes the value"), *way)
+    return _followed(passed, caller, context, further, may=may)
+
+
+def _choices(node: Node, root: Node) -> list[Node]:
+    """List what can be an expression's value: the sides of an "or", what sets a name before."""
+    if re.match("binary|boolean", node.type):
+        return node.named_children
+    functions = (*names.enclosing_functions(node), root) if node.type in syntax.NAMES else ()
+    sets = (i for function in functions for i in names.sets_of(function, written(node)))
+    before = (i for i in sets if i.end_byte <= node.start_byte)
+    values = (i.child_by_field_name("right") or i.child_by_field_name("value") for i in before)
+    return [value for value in values if value]
 
 
 def _listed(role: str, language: str, text: str, around: str, name: str = "") -> str:
@@ -186,12 +230,16 @@ def _listed(role: str, language: str, text: str, around: str, name: str = "") ->
     return ""
 
 
-def _input(node: Node, root: Node, lines: tuple[str, ...], language: str) -> str:
+def _input(
+    node: Node, root: Node, lines: tuple[str, ...], language: str, *, may: bool = False
+) -> str:
     """Name the outside input that an expression reads, where nothing before looked at it."""
     text, functions = written(node), (*names.enclosing_functions(node), root)
     first = (re.match(r"\$?\w*", text) or [""])[0]
     is_given = any(first in names.parameter_names(function) for function in functions[:-1])
     what = _listed("object" if is_given else "global", language, text, "\n".join(lines))
+    if may:
+        return what
     sets = (i for function in functions if what for i in names.sets_of(function, first))
     is_set = any(not syntax.FUNCTIONS.search(item.type) for item in sets)
     return "" if is_set or _is_checked(text, first, functions[0], node, lines) else what

@@ -510,4 +510,5 @@ def _row(fields: Mapping[str, str], text: str, path: str) -> Blame:
         line=int(line),
         text=text.rstrip("\r")[: command.LINE_CHARACTERS],
         path="" if former == path or former.startswith('"') else former,  # quoted: odd names
+        is_root="boundary" in fields,
     )

@@ -51,6 +51,11 @@ def test_blame_looks_through_a_change_of_indentation_and_says_who_made_it(shop):
     assert rows[2].text == "        return 0"
 
 
+def test_blame_knows_the_commit_that_began_the_history(shop):
+    assert reader(shop).blame("README.md", 1)[0].is_root
+    assert not reader(shop).blame("shop/tax/rates.py", 3)[0].is_root
+
+
 def test_blame_follows_a_file_that_was_moved(shop):
     (row,) = reader(shop).blame("shop/tax/rates.py", 3)
     assert (row.subject, row.pull, row.path) == ("Know rates (#11)", 11, "shop/rates.py")

@@ -141,7 +141,32 @@ def test_what_is_left_open_is_read_from_the_code():
     assert known.look_at == ("Who calls it?",)
 
 
+LARGE = CommitDiff(commit=LoggedCommit(sha="a" * 40, at=DAY), changed=1_788)
+
+
+@pytest.mark.parametrize(
+    ("wrote", "commits", "told"),
+    [
+        ({"subject": "Count (#7)"}, (), "Ann, 2026-11-20: Count (#7, aaaaaaaaaa)"),
+        ({"is_root": True}, (), ""),
+        ({}, (LARGE,), ""),
+    ],
+)
+def test_who_wrote_a_line_is_told_once_and_not_of_imports(wrote, commits, told):
+    blames = {("shop/cart.py", 2): WROTE.model_copy(update=wrote)}
+    code = MemoryCode(FILES, tree().commit, blames=blames, commits=commits)
+    assert completed(Handover(), case(), code).last_change == told
+
+
 def test_the_value_is_what_the_message_names():
+    of = case(
+        group(
+            error_class="TypeError",
+            message="f(): Argument #1 ($a) must be of type string, array given",
+        ),
+        traced=False,
+    )
+    assert completed(Handover(), of, tree()).value == ""
     of = case(group(error_class="KeyError", message="'EUR'"), traced=False)
     assert completed(Handover(), of, tree()).value == "key `EUR`"
 

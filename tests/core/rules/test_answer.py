@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from small_repo import case, explained, frame
+from small_repo import answered, case, explained, frame
 from tables import tables_of
 
 from nightwatch_core.models.code import MergedPull, Suspect
@@ -146,6 +146,45 @@ def test_a_timeout_is_transient_names_its_neighbour_and_has_no_fix():
     assert "transient" in answer.tags
     assert any("Retry with backoff" in step for step in answer.handover.look_at)
     assert not answer.has_fix
+
+
+@pytest.mark.parametrize(("path", "error", "code", "why", "value", "looked"), TABLES["advice"])
+def test_what_is_said_without_a_cause(path, error, code, why, value, looked):
+    error_class, _, message = error.partition(": ")
+    marks = (("f", "shown"), ("c", "main"))
+    frames = ((path, mark, function) for mark, function in marks if f"«{mark}»" in code)
+    language = {"py": "python", "rb": "ruby", "js": "javascript"}[path[-2:]]
+    answer = answered(error_class, message, {path: code}, *frames, language=language)
+    assert answer.root_cause == f"Cause unknown: {why}."
+    assert answer.handover.value == value
+    assert list(answer.handover.look_at) == looked
+
+
+def test_a_library_is_named_by_its_file_and_not_by_the_names_of_minified_code():
+    frames = (frame("nordigen/dist/index.esm.js", 9, "request", in_app=False),)
+    answer, _ = explained(case("h", "getaddrinfo ENOTFOUND x.example", *frames), {})
+    assert answer.root_cause == "Cause unknown: why index.esm.js (request) raises Error."
+    assert answer.title == "Error in index.esm.js (request)"
+
+
+def test_the_line_itself_is_not_its_caller():
+    files = {"a.rb": "def closed?\n  all.detect {|one| one.closed? }\nend\n"}
+    frames = (frame("a.rb", 2, "block in closed?"), frame("a.rb", 2, "closed?"))
+    answer, _ = explained(case("Odd", "no", *frames, language="ruby"), files)
+    assert answer.handover.look_at == ()
+
+
+def test_a_cause_that_the_message_names_is_not_told_again():
+    root = ExceptionLink(error_class="sqlite3.E", message="b", frames=(frame("a.py", 1, "f"),))
+    outer = case("db.E", "(sqlite3.E) b", frame("a.py", 1, "f"), causes=(root,))
+    answer, _ = explained(outer, {"a.py": "commit()\n"})
+    assert answer.handover.look_at == ()
+
+
+def test_the_commit_that_began_the_history_is_not_told():
+    written = {("shop/orders.py", 14): ("0" * 40, "2026-01-01")}
+    answer, _ = explained(NONE, SHOP, written)
+    assert "last written" not in answer.root_cause
 
 
 def test_a_chain_is_explained_from_its_root():

@@ -26,6 +26,13 @@ def test_the_input_its_line_and_what_breaks_it(path, error, code, told):
     assert "outside-input" in answer.tags
 
 
+@pytest.mark.parametrize(("path", "error", "code", "told"), TABLES["may_come"])
+def test_input_that_may_be_checked_or_be_something_else_is_where_to_look(path, error, code, told):
+    answer = answer_to(path, error, code)
+    assert answer.root_cause.startswith("Cause unknown: ")
+    assert [item for item in answer.handover.look_at if "may come" in item] == told
+
+
 @pytest.mark.parametrize(("path", "error", "code"), TABLES["silent"])
 def test_silent_where_something_else_may_be_meant(path, error, code):
     answer = answer_to(path, error, code)
