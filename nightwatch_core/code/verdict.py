@@ -9,7 +9,6 @@ from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
 from nightwatch_core.code.injected_instructions import InjectedInstructions
 from nightwatch_core.code.suspects import named_change
-from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Confidence, Evidence, Handover
@@ -64,7 +63,7 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         line=line,
         lines=tuple(line.replace("\n", " ")[:HANDED_LINE] for line in lines[:_MOST]),
         first_line=first if lines else 0,
-        value=_line(given.value or _value(case), HANDED_VALUE),
+        value=_line(given.value, HANDED_VALUE),
         last_change=_line(changed, HANDED_TEXT),
         look_at=tuple(_line(item, HANDED_TEXT) for item in given.look_at[:HANDED_STEPS]),
     )
@@ -74,15 +73,6 @@ def _written_by(blame: Blame) -> str:
     pull = f"#{blame.pull}, " if blame.pull else ""
     subject = blame.subject.removesuffix(f"(#{blame.pull})").rstrip()
     return f"{blame.author}, {blame.at:%Y-%m-%d}: {subject} ({pull}{blame.sha[:10]})"
-
-
-def _value(case: Case) -> str:
-    root = case.trace.root if case.trace else None
-    if root is None or not root.error_class:
-        symptom = symptom_of(case.leader.error_class, case.leader.message)
-    else:
-        symptom = symptom_of(root.error_class, root.message)
-    return f"key `{symptom.key}`" if symptom.key else ""
 
 
 def _line(text: str, limit: int) -> str:

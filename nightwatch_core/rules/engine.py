@@ -184,21 +184,13 @@ def _unexplained(
             unknown=why,
             path=failing.path,
             line=failing.line,
-            value=finding.value or _value(symptom),
+            value=finding.value,
             look_at=_few(
                 (*_chained(context), *finding.steps, *_called_from(failing, context)),
                 findings.STEPS,
             ),
         ),
     )
-
-
-def _value(symptom: Symptom) -> str:
-    """Return what the message names: the key, the name, the argument."""
-    if symptom.kind == "none receiver":
-        return f"a missing value, on which `{symptom.name}` was accessed" if symptom.name else ""
-    named = (("key", symptom.key), ("name", symptom.name), ("argument", symptom.keyword))
-    return next((f"{what} `{text}`" for what, text in named if text), "")
 
 
 def _place(failing: findings.FailingLine, context: findings.Context) -> str:
@@ -285,24 +277,9 @@ def _chained(context: findings.Context) -> tuple[str, ...]:
     )
 
 
-SHAPES: tuple[tuple[str, str, bool], ...] = (  # texts that parsers refuse; whether that tells why
-    (r"'-?\d{1,3}(?:[. ]?\d{3})*,\d+'", "a number with a decimal comma", True),
-    (r"'\d{1,3}(?:,\d{3})+(?:\.\d+)?'", "a number with commas between thousands", True),
-    (r"'[$€£]\s?\d|'\d[\d.,]*\s?[$€£]", "an amount with its currency", True),
-    (r"(?:int\(\) with base \d+|to float|for Integer\(\)): ['\"]\s*['\"]", "an empty text", True),
-    (r"'(?:None|null|nil|undefined|NaN|n/a)'", "a word for nothing", True),
-    (r"['\"]?<(?:!DOCTYPE|html|\?xml)|token '?<", "a page of markup, such as an error page", False),
-    (r"line 1 column 1 \(char 0\)|Unexpected end of", "empty, cut off, or no JSON", False),
-    (r"'\d{1,2}/\d{1,2}/\d{2,4}' .{0,20}format '[^/']+'", "a date written with slashes", True),
-)
-_NUMBERS = re.compile(
-    r"literal for int|to float|value for (?:Integer|Float)|NumberFormat|time data"
-)
-
-
 def telling_shape(symptom: Symptom, failing: findings.FailingLine) -> findings.Finding:
     """Describe the text that could not be parsed, where the message shows it."""
-    shape = next((item for item in SHAPES if re.search(item[0], symptom.text, re.IGNORECASE)), None)
+    shape = next((item for item in findings.WORDS.shapes if item[0].search(symptom.text)), None)
     if symptom.kind != "parse error" or not shape:
         return findings.Finding()
     _, what, tells = shape
@@ -311,7 +288,7 @@ def telling_shape(symptom: Symptom, failing: findings.FailingLine) -> findings.F
         because=(f"{failing.place} cannot parse its input: it is {what} ({text}).",),
         steps=(f"Find out where the input comes from: it is {what}.",),
         subject=f"{what} cannot be read",
-        explained=tells and bool(_NUMBERS.search(symptom.text)),
+        explained=tells and bool(findings.WORDS.numbers.search(symptom.text)),
     )
 
 
@@ -339,7 +316,6 @@ def general(
         "place": failing.place or "the code",
         "service": host or "what it waits for",
         "name": " of ".join(f"`{name}`" for name in named if name) or "it",
-        "relation": f"`{symptom.relation}`" if symptom.relation else "",
     }
     is_known = host or "{service}" not in category.value
     return findings.Finding(

@@ -31,6 +31,8 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
+from nightwatch_core.text.rule_files import Pattern
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import fitted
 
@@ -248,23 +250,22 @@ class Context(NamedTuple):
 
 ALIKE = 0.6  # difflib ratio from which names are similar
 _SLIP = 0.8  # ratio from which one word is another, written wrongly
-_FORMS = ("s", "es", "d", "ed", "r", "er", "n", "ing", "ly")  # endings that make another word
 
-UNITS = {
-    *("cents", "dollars", "euros", "amount", "percent", "ratio", "bytes", "kb", "mb", "utc"),
-    *("ms", "millis", "seconds", "minutes", "hours", "days", "count", "id", "ids", "local"),
-}
-# Words of one row exclude each other; one that is only added or left out says little.
-OPPOSITES: tuple[tuple[str, ...], ...] = (
-    *(("is", "has"), ("start", "end"), ("start", "stop"), ("min", "max"), ("open", "close")),
-    *(("get", "set", "add", "remove"), ("get", "set", "add", "delete"), ("opened", "closed")),
-    *(("all", "any", "one", "first", "last"), ("read", "write"), ("old", "new"), ("in", "out")),
-    *(("created", "updated", "deleted"), ("enable", "disable"), ("enabled", "disabled")),
-    *(("before", "after"), ("next", "previous"), ("next", "prev"), ("from", "to"), ("up", "down")),
-    *(("sync", "async"), ("encode", "decode"), ("left", "right"), ("source", "target")),
-)
-_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")  # beginnings of words
-NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where only added
+
+class Words(Value):
+    """`words.toml`."""
+
+    forms: tuple[str, ...]
+    units: frozenset[str]
+    negations: frozenset[str]
+    negating: tuple[str, ...]
+    opposites: tuple[frozenset[str], ...]
+    built_in: frozenset[str]
+    numbers: Pattern
+    shapes: tuple[tuple[Pattern, str, bool], ...]
+
+
+WORDS = data_table(__package__, "words.toml", Words)
 
 
 class Candidate(NamedTuple):
@@ -330,7 +331,7 @@ def slip(name: str, other: str) -> bool:
     if len(mine) != len(theirs) or len(differing) != 1 or max(len(name), len(other)) <= 4:
         return False
     shorter, longer = sorted(differing[0], key=len)
-    another_form = any(longer == shorter + ending for ending in _FORMS)
+    another_form = any(longer == shorter + ending for ending in WORDS.forms)
     if another_form or not (shorter + longer).isalpha() or shorter[0] != longer[0]:
         return False
     changed = sum(a != b for a, b in zip(shorter, longer, strict=False))
@@ -363,12 +364,12 @@ def means_something_else(name: str, other: str) -> str:
     """
     mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     gone, come = mine - theirs, theirs - mine
-    telling = (gone | come) & (UNITS | NEGATIONS)
-    for row in OPPOSITES:
-        if gone & {*row} and come & {*row}:
-            telling |= (gone | come) & {*row}
+    telling = (gone | come) & (WORDS.units | WORDS.negations)
+    for row in WORDS.opposites:
+        if gone & row and come & row:
+            telling |= (gone | come) & row
     for item, negated in [*product(gone, come), *product(come, gone)]:
-        if any(negated == beginning + item for beginning in _NEGATING):
+        if any(negated == beginning + item for beginning in WORDS.negating):
             telling |= {item, negated}
     return ", ".join(sorted(telling))
 

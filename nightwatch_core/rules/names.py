@@ -29,6 +29,7 @@ from nightwatch_core.rules.findings import (
     CANDIDATES,
     EDITED_FILES,
     LINE,
+    WORDS,
     Candidate,
     Context,
     FailingLine,
@@ -45,14 +46,6 @@ from nightwatch_core.rules.findings import (
 )
 from nightwatch_core.rules.none import given_at
 
-_BUILT_IN = frozenset(  # types of values, whose members no repository shows
-    (
-        *("String", "Array", "Hash", "Integer", "Float", "Object", "Symbol", "Range", "Set"),
-        *("Time", "Date", "Proc", "TrueClass", "FalseClass", "string", "array", "null", "object"),
-        *("str", "int", "float", "bool", "complex", "bytes", "list", "dict", "set", "tuple"),
-        *("frozenset", "function", "method", "generator", "coroutine"),
-    )
-)
 _NAMESPACES = frozenset(("Module", "Class", "Kernel"))
 _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 
@@ -60,7 +53,7 @@ _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a member that its receiver lacks, where it was renamed."""
     name, type_of = symptom.name, symptom.owner or symptom.module
-    if not type_of or type_of in _BUILT_IN:
+    if not type_of or type_of in WORDS.built_in:
         return _of_value(symptom, failing, context)
     lacks = _undefined(name, f"`{type_of}` has no `{name}`")
     defined = definitions(name, failing.language, context.code)

@@ -4,8 +4,8 @@ import pytest
 
 from nightwatch_core.code.languages import PYTHON
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.rules.engine import SHAPES, telling_shape
-from nightwatch_core.rules.findings import FailingLine
+from nightwatch_core.rules.engine import telling_shape
+from nightwatch_core.rules.findings import WORDS, FailingLine
 
 LINE = FailingLine(path="shop/feed.py", line=3, language=PYTHON, seen=True)
 SHOWN = [
@@ -20,7 +20,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("said", "shape"), tuple(zip(SHOWN, SHAPES, strict=True)))
+@pytest.mark.parametrize(("said", "shape"), tuple(zip(SHOWN, WORDS.shapes, strict=True)))
 def test_refused_text_is_described_by_its_shape(said, shape):
     finding = telling_shape(Symptom(kind="parse error", text=f"E: {said}"), LINE)
     assert shape[1] in finding.because[0]
