@@ -22,7 +22,7 @@ from nightwatch_core.rules import findings
 from nightwatch_core.rules.calls import wrong_arguments
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import caller_of, none_receiver
-from nightwatch_core.rules.outside import input_behind, missing_key, outside_input
+from nightwatch_core.rules.outside import missing_key, outside_input
 from nightwatch_core.text.plain_text import data_table, shortened
 from nightwatch_core.text.words import last_segment
 
@@ -83,10 +83,8 @@ def answer(context: findings.Context) -> Answer:
         outside = outside_input(symptom, failing, context)
         is_none = symptom.kind == "none receiver"
         rest = {"steps": (), "because": () if is_none else finding.because}
-        finding = outside + finding.model_copy(update=rest) if outside.explained else finding
-        if not finding.explained:
-            steps = (*input_behind(symptom, failing, context), *finding.steps)
-            finding = finding.model_copy(update={"steps": steps})
+        if outside.explained or not finding.explained:
+            finding = outside + finding.model_copy(update=rest if outside.explained else {})
     if not (failing.seen and finding.explained):
         return _unexplained(symptom, failing, finding, context)
     own = (failing.evidence("the failing line"),) if failing.text.strip() else ()
@@ -170,7 +168,8 @@ def _unexplained(
         evidence = (failing.evidence("the failing line"),)
     elif not failing.line and not failing.moved:
         evidence = finding.evidence[:1]
-    name, where = _name(context), _place(failing, context)
+    name, where = last_segment(context.case.leader.error_class), _place(failing, context)
+    name = name if len(name) > 2 else "the error"  # a minified one says nothing
     why = finding.unknown or (f"why {where} raises {name}" if where else f"why {name} is raised")
     return Answer(
         title=_title(failing, "", context),
@@ -198,14 +197,8 @@ def _place(failing: findings.FailingLine, context: findings.Context) -> str:
     return failing.place or raised_in or context.case.leader.transaction
 
 
-def _name(context: findings.Context) -> str:
-    """Name the class; not by what a minified library calls it."""
-    name = last_segment(context.case.leader.error_class)
-    return name if len(name) > 2 else "Error"
-
-
 def _title(failing: findings.FailingLine, subject: str, context: findings.Context) -> str:
-    name = _name(context)
+    name = last_segment(context.case.leader.error_class) or "Error"
     what = f"{name}: {subject}" if subject else name
     where = _place(failing, context)
     title = " ".join(f"{what} in {where}".split()) if where else what

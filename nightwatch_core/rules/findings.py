@@ -256,8 +256,7 @@ class Words(Value):
     """`words.toml`."""
 
     forms: tuple[str, ...]
-    units: frozenset[str]
-    negations: frozenset[str]
+    telling: frozenset[str]
     negating: tuple[str, ...]
     opposites: tuple[frozenset[str], ...]
     built_in: frozenset[str]
@@ -364,7 +363,7 @@ def means_something_else(name: str, other: str) -> str:
     """
     mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     gone, come = mine - theirs, theirs - mine
-    telling = (gone | come) & (WORDS.units | WORDS.negations)
+    telling = (gone | come) & WORDS.telling
     for row in WORDS.opposites:
         if gone & row and come & row:
             telling |= (gone | come) & row

@@ -1,7 +1,6 @@
 """Follow the failing value back to outside input: only where nothing else can have given it."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -43,40 +42,26 @@ RULES = data_table(__package__, "outside.toml", OutsideRules)
 def outside_input(
     symptom: Symptom, failing: FailingLine, context: findings.Context
 ) -> findings.Finding:
-    """Name the outside input that reaches the failing line; nothing where that is not proved."""
-    for node, says in _faulty(symptom, failing, context):
-        if found := _followed(node, failing, context):
-            return _told(found, node, says, symptom, failing)
-    return findings.Finding()
-
-
-def input_behind(
-    symptom: Symptom, failing: FailingLine, context: findings.Context
-) -> tuple[str, ...]:
-    """Tell the outside input that the failing value may be, checked or set elsewhere or not."""
-    faulty = _faulty(symptom, failing, context)
-    ways = ((node, _followed(node, failing, context, may=True)) for node, _ in faulty)
-    for node, found in ways:
-        if found:
-            place = f"{found.way[0].path}:{found.way[0].line}"
-            where = f": {place} reads `{found.read[:80]}`" if place != failing.place else ""
-            return (f"`{written(node)[:80]}` may come from {found.what}{where}.",)
-    return ()
-
-
-def _faulty(
-    symptom: Symptom, failing: FailingLine, context: findings.Context
-) -> Iterator[tuple[Node, str]]:
-    """Walk the values that can be at fault, each the only one of its kind, and what is wrong."""
+    """Name the outside input that reaches the failing line; a step where it may be another."""
     root, is_foreign = tree_of(failing, context), findings.raised_in_dependency(context)
+    alone = []
     for fault in RULES.faults if root else ():
         is_meant = fault["kind"] == symptom.kind and re.search(
             fault.get("message", ""), symptom.text
         )
         if root and is_meant and (fault["part"] == "argument" or not is_foreign):
             parts = _parts(fault["part"], symptom, failing, root)
-            if len({*map(written, parts)}) == 1:
-                yield parts[0], fault["says"]
+            alone += [(parts[0], fault["says"])] if len({*map(written, parts)}) == 1 else []
+    for node, says in alone:
+        if found := _followed(node, failing, context):
+            return _told(found, node, says, symptom, failing)
+    for node, _ in alone:
+        if found := _followed(node, failing, context, may=True):
+            place = f"{found.way[0].path}:{found.way[0].line}"
+            where = f": {place} reads `{found.read[:80]}`" if place != failing.place else ""
+            step = f"`{written(node)[:80]}` may come from {found.what}{where}."
+            return findings.Finding(steps=(step,))
+    return findings.Finding()
 
 
 def missing_key(
@@ -198,8 +183,7 @@ def _followed(
     if origin and origin.value:
         target = origin.node.child_by_field_name("left") or origin.node.child_by_field_name("name")
         may_differ = origin.is_part and (target is None or "=" in syntax.text_of(target))
-        is_same = may or not may_differ
-        return _followed(origin.value, here, context, further, may=may) if is_same else None
+        return None if may_differ else _followed(origin.value, here, context, further, may=may)
     caller = caller_of(here, context)
     passed = argument_of(text, origin.node, caller, context) if origin else None
     if default := None if passed or not may else read.child_by_field_name("value"):
@@ -212,7 +196,8 @@ def _followed(
 
 def _choices(node: Node, root: Node) -> list[Node]:
     """List what can be an expression's value: the sides of an "or", what sets a name before."""
-    if re.match("binary|boolean", node.type):
+    operator = node.child_by_field_name("operator")
+    if operator and syntax.text_of(operator) in ("||", "or", "??"):
         return node.named_children
     functions = (*names.enclosing_functions(node), root) if node.type in syntax.NAMES else ()
     sets = (i for function in functions for i in names.sets_of(function, written(node)))

@@ -163,8 +163,8 @@ def test_what_is_said_without_a_cause(path, error, code, why, value, looked):
 def test_a_library_is_named_by_its_file_and_not_by_the_names_of_minified_code():
     frames = (frame("nordigen/dist/index.esm.js", 9, "request", in_app=False),)
     answer, _ = explained(case("h", "getaddrinfo ENOTFOUND x.example", *frames), {})
-    assert answer.root_cause == "Cause unknown: why index.esm.js (request) raises Error."
-    assert answer.title == "Error in index.esm.js (request)"
+    assert answer.root_cause == "Cause unknown: why index.esm.js (request) raises the error."
+    assert answer.title == "h in index.esm.js (request)"
 
 
 def test_the_line_itself_is_not_its_caller():
