@@ -78,11 +78,8 @@ def _of_value(symptom: Symptom, failing: FailingLine, context: Context) -> Findi
     alone = "is not a function" if "is not a " in symptom.text else "is not defined"
     what = f"`{text}` has no `{name}`" if text else f"`{name}` {alone}"
     if symptom.owner:
-        what = (
-            f"`{text}` is of type `{symptom.owner}`"
-            if text
-            else f"`{symptom.owner}` has no `{name}`"
-        )
+        lacks = f"`{symptom.owner}` has no `{name}`"
+        what = f"`{text}` is of type `{symptom.owner}`" if text else lacks
     return Finding(subject=what, value=what + given, unknown=f"why {what}", tags=("wrong-type",))
 
 

@@ -68,18 +68,16 @@ def missing_key(
     symptom: Symptom, failing: FailingLine, context: findings.Context
 ) -> findings.Finding:
     """Name the key and the mapping that lacks it."""
-    key, root = symptom.key, tree_of(failing, context)
-    if findings.raised_in_dependency(context) or not (key or "KeyError" in symptom.text[:60]):
+    root, is_foreign = tree_of(failing, context), findings.raised_in_dependency(context)
+    is_read = (symptom.key or "KeyError" in symptom.text[:60]) and not is_foreign
+    parts = _parts("element", symptom, failing, root) if root and is_read else []
+    if len({*map(written, parts)}) != 1:
         return findings.Finding(tags=("missing-key",))
-    parts = _parts("element", symptom, failing, root) if root else []
-    named = f"key `{key}`" if key else "the key asked for"
-    what = (
-        f"`{written(parts[0])}` has no {named}"
-        if len({*map(written, parts)}) == 1
-        else f"{named} is missing"
+    named = f"key `{symptom.key}`" if symptom.key else "such key"
+    what = f"`{written(parts[0])}` has no {named}"
+    return findings.Finding(
+        tags=("missing-key",), value=what, unknown=f"why {what} in {failing.place}"
     )
-    where = f" in {failing.place}" if failing.place else ""
-    return findings.Finding(tags=("missing-key",), value=what, unknown=f"why {what}{where}")
 
 
 def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> list[Node]:
