@@ -35,7 +35,7 @@ def with_executed(run: Run, changes: tuple[FileChange, ...], mark: str, paths: s
         json.dumps({"ran": f"/work/{change.path}", "line": number, "test": "test_sum"})
         for change in changes
         for number in range(1, 1 + (change.text or "").count("\n"))
-        if f"/work/{change.path}" in paths.split(":")
+        if f"/work/{change.path}:" in paths
     ]
     return run.model_copy(update={"output": "\n".join((run.output, mark, *rows))})
 

@@ -10,47 +10,29 @@ from typing import NamedTuple
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.proof.crash import WORK, written_rows
+from nightwatch_core.proof.crash import written_rows
 from nightwatch_core.proof.kits import Read, Reading, Runner, kits
 from nightwatch_core.text.plain_text import text_lines
 
-_LINES = 5_000  # that were run, and are read
 
-
-class ExecutedLine(NamedTuple):
-    """A line of a changed file that ran; `test` is empty where that is not written down."""
-
-    path: str
-    line: int
-    test: str
-
-
-def printed_and_executed(output: str, mark: str) -> tuple[str, frozenset[ExecutedLine]]:
-    """Part what a run printed from the lines that ran; none where the mark is missing."""
-    printed, rows = written_rows(output, mark)
-    lines = (
-        ExecutedLine(path.removeprefix(WORK), line, str(row.get("test") or "")[:300])
-        for row in rows[:_LINES]
-        if isinstance(path := row.get("ran"), str) and isinstance(line := row.get("line"), int)
-    )
-    return printed, frozenset(lines)
-
-
-def executing_tests(
-    changes: tuple[FileChange, ...], before: Read, executed: frozenset[ExecutedLine]
-) -> frozenset[str]:
-    """Name the tests that execute a changed line of the application.
+def printed_and_executing(output: str, mark: str) -> tuple[str, frozenset[str]]:
+    """Part what a run printed from the names of the tests that ran watched lines.
 
     An empty name stands for lines that ran and are told apart by no test: as a module is loaded,
     or all of them where a language's recorder does not know which test runs.
     """
-    named: set[str] = set()
-    for change in changes:
-        own = [item for item in executed if item.path == change.path]
-        if own and change.text and not TEST.search(change.path):
-            wanted = _counted(change, changed_lines(before(change.path) or "", change.text))
-            named |= {item.test for item in own if item.line in wanted}
-    return frozenset(named - {""} or named)
+    printed, rows = written_rows(output, mark)
+    return printed, frozenset(str(row.get("test") or "")[:300] for row in rows if "ran" in row)
+
+
+def counted_lines(changes: tuple[FileChange, ...], before: Read) -> dict[str, frozenset[int]]:
+    """Number the lines of the application whose execution shows that a test is about a change."""
+    code = (item for item in changes if item.text and not TEST.search(item.path))
+    lines = {
+        item.path: _counted(item, changed_lines(before(item.path) or "", item.text or ""))
+        for item in code
+    }
+    return {path: numbers for path, numbers in lines.items() if numbers}
 
 
 def changed_lines(before: str, after: str) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ behind the output, after a mark that the test's author does not know.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -56,16 +56,24 @@ printf '\\n%s\\n' "$mark"; head -c {kept} "$d/raised"; exit $code"""
 
 
 def recorded(
-    words: Words, recorder: Recorder, mark: str, error_class: str, watched: Words = ()
+    words: Words,
+    recorder: Recorder,
+    mark: str,
+    error_class: str,
+    watched: Mapping[str, frozenset[int]] | None = None,
 ) -> Words:
     """Give the words that run `words`, and then print the mark and what was raised.
 
-    With paths of the tree to be `watched`, it is the lines of these that ran.
+    With lines of the tree to be `watched`, it is those of them that ran.
     """
     script = _SCRIPT.format(loads=recorder.loads, kept=_KEPT)
     text = (files(__package__) / "recorders" / recorder.file).read_text(encoding="utf-8")
-    paths = ":".join(f"{WORK}{path}" for path in watched)
-    return ("/bin/sh", "-c", script, "sh", mark, recorder.file, text, error_class, paths, *words)
+    rows = (
+        f"{WORK}{path}:{','.join(map(str, sorted(lines)))}"
+        for path, lines in (watched or {}).items()
+    )
+    own = (mark, recorder.file, text, error_class, "\n".join(rows))
+    return ("/bin/sh", "-c", script, "sh", *own, *words)
 
 
 # What a test raised, as its recorder wrote it.

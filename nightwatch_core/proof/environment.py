@@ -1,5 +1,6 @@
 """Runs the commands of one project on its base and with a fix; what the base gave is kept."""
 
+import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.ports import ProjectDocuments, Sandbox
 from nightwatch_core.proof import kits
-from nightwatch_core.proof.coverage import Canary, ExecutedLine, canary_for, printed_and_executed
+from nightwatch_core.proof.coverage import Canary, canary_for, printed_and_executing
 from nightwatch_core.proof.crash import RECORDERS, recorded
 from nightwatch_core.text.plain_text import digest, one_line, plural
 
@@ -62,7 +63,8 @@ class Environment:
         self.is_asked = True  # whether the interpreter is of a version that was asked for
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
-        self.executed = frozenset[ExecutedLine]()  # of changed files, by tests with the fix
+        self.counted: dict[str, frozenset[int]] = {}  # lines by path: who runs them is a test of it
+        self.executing = frozenset[str]()  # tests that ran one of them with the fix
 
     def prepare(self) -> None:
         """Have its dependencies at hand, once a night, before any change is made."""
@@ -113,13 +115,12 @@ class Environment:
     ) -> kits.Reading:
         """Run with the fix, note which lines of it run, and have a canary beside the tests."""
         recorder = RECORDERS.get(self.kit.language)
-        paths = tuple(item.path for item in self.changes if item.text is not None)
         changes = (*self.changes, canary.change) if canary else self.changes
-        if recorder:
-            words = recorded(words, recorder, self.cache.mark, "", paths)
+        if recorder and self.counted:
+            words = recorded(words, recorder, self.cache.mark, "", self.counted)
         run = self._run(words, changes, most)
-        printed, executed = printed_and_executed(run.output, self.cache.mark)
-        self.executed |= executed
+        printed, executing = printed_and_executing(run.output, self.cache.mark)
+        self.executing |= executing
         return kits.reading_of(run.model_copy(update={"output": printed}), form)
 
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
@@ -248,7 +249,7 @@ def _with_fix(
     kit, words = environment.kit, runner.some(files) if files else runner.whole
     canary = canary_for(runner, next(iter(files), ""), kit.root, environment.cache.mark)
     if canary is None:
-        run = environment.fixed if environment.executed else environment.watched
+        run = environment.fixed if environment.executing else environment.watched
         return run(words, runner.form, most), ""
     words = runner.some((*files, *kit.inner((canary.change.path,))))
     seen = environment.watched(words, runner.form, most, canary)
@@ -284,8 +285,14 @@ def _judged(
         flaky, steady = flaky | (steady & later), steady - later
     if not steady:
         return Compared(flaky=flaky)
-    worse = f"fails with the fix, passes without it: {', '.join(sorted(steady)[: kits.NAMES])}"
+    added = "\n".join(c.text or "" for c in environment.changes if TEST.search(c.path))
+    own = {name for name in steady if any(f"{word}(" in added for word in _TEST_NAME.findall(name))}
+    why = "a test of the fix fails" if own == steady else "fails with the fix, passes without it"
+    worse = f"{why}: {', '.join(sorted(steady - own or own)[: kits.NAMES])}"
     return Compared(worse=worse, output=output, flaky=flaky)
+
+
+_TEST_NAME = re.compile(r"\btest_?\w+")
 
 
 def _fewer(base: kits.Reading, fixed: kits.Reading) -> bool:

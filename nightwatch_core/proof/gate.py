@@ -10,7 +10,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
 from nightwatch_core.proof import kits
-from nightwatch_core.proof.coverage import executing_tests
+from nightwatch_core.proof.coverage import counted_lines
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -97,6 +97,7 @@ def gated(
     if isinstance(kit, str):
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
+    environment.counted = counted_lines(draft.changes, tree.read_file)
     try:
         result = _result(environment, tree)
     except GiveUp as trouble:
@@ -115,7 +116,7 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
         preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
         if check.outcome == "failed":
             break
-    executing = executing_tests(environment.changes, tree.read_file, environment.executed)
+    executing = environment.executing - {""} or environment.executing
     failed = next((item.text for item in checks if item.outcome == "failed"), "")
     ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(

@@ -21,7 +21,7 @@ from nightwatch_core.text.markers import read_marker
 pytestmark = pytest.mark.slow
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)
 MOST = 30  # kills
-MESSAGES = 4  # the night's, two replies, a follow-up
+MESSAGES = 3  # the night's, two replies
 EFFECTS = 2 + 5 + MESSAGES  # issues; tree, commit, branch, draft and its labels
 WRITTEN_DOWN = ("POST /issues", "chat.postMessage")  # the first are drafts' labels, too
 

@@ -3,7 +3,11 @@
   const fs = require('fs');
   const path = require('path');
   const log = path.join(__dirname, 'raised');
-  const watched = (process.env.NIGHTWATCH_WATCHED || '').split(':').filter(Boolean);
+  const watched = new Map();
+  for (const row of (process.env.NIGHTWATCH_WATCHED || '').split('\n').filter(Boolean)) {
+    const end = row.lastIndexOf(':');
+    watched.set(row.slice(0, end), new Set(row.slice(end + 1).split(',').map(Number)));
+  }
   const wanted = process.env.NIGHTWATCH_RAISES || '';
   const left = { true: 30, false: 20 };
   const scripts = new Map();
@@ -26,7 +30,7 @@
   const executed = (script) => {
     const file = placed(script.url);
     const rows = [];
-    if (!watched.includes(file)) return rows;
+    if (!watched.has(file)) return rows;
     // of nested ranges the innermost decides, and it comes last
     const ranges = script.functions.flatMap((one) => one.ranges);
     let start = 0;
@@ -35,13 +39,14 @@
       start += text.length + 1;
       const inside = ranges.filter((one) => one.startOffset <= first && first < one.endOffset);
       const inner = inside.sort((a, b) => a.endOffset - a.startOffset - b.endOffset + b.startOffset);
-      if (inner.length && inner[0].count > 0 && text.trim()) {
+      const runs = inner.length && inner[0].count > 0 && text.trim();
+      if (runs && watched.get(file).has(at + 1)) {
         rows.push(JSON.stringify({ ran: file, line: at + 1, test: '' }));
       }
     });
     return rows;
   };
-  if (watched.length) {
+  if (watched.size) {
     session.post('Profiler.enable');
     session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
     process.on('exit', () => {

@@ -12,8 +12,10 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _log = []
 _WANTED = os.environ.get("NIGHTWATCH_RAISES", "")
-_WATCHED = frozenset(filter(None, os.environ.get("NIGHTWATCH_WATCHED", "").split(":")))
-_ran, _watched, _MOST = set(), {}, 4000  # lines that are written down
+_WATCHED = {}  # lines of changed files
+for _row in filter(None, os.environ.get("NIGHTWATCH_WATCHED", "").split("\n")):
+    _WATCHED[_row.rpartition(":")[0]] = frozenset(map(int, _row.rpartition(":")[2].split(",")))
+_ran, _watched, _MOST = set(), {}, 2000  # lines that are written down
 _ENDS = [dis.opmap[item] for item in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
                                     "RETURN_GENERATOR") if item in dis.opmap]
 _QUIET = ("StopIteration", "StopAsyncIteration", "GeneratorExit")
@@ -32,17 +34,17 @@ def _is_own(path):
 def _watches(frame, event, arg):
     path = frame.f_code.co_filename
     if path not in _watched:
-        _watched[path] = os.path.abspath(path) in _WATCHED
+        _watched[path] = _WATCHED.get(os.path.abspath(path))
     return _executes if _watched[path] else None
 
 
 def _executes(frame, event, arg):
-    if event == "line" and len(_ran) < _MOST:
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    if event == "line" and line in _watched[path] and len(_ran) < _MOST:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] or _test_around(frame)
-        found = os.path.abspath(frame.f_code.co_filename), frame.f_lineno, test
-        if found not in _ran:
-            _ran.add(found)
-            _write({"ran": found[0], "line": found[1], "test": test})
+        if (path, line, test) not in _ran:
+            _ran.add((path, line, test))
+            _write({"ran": os.path.abspath(path), "line": line, "test": test})
     return _executes
 
 

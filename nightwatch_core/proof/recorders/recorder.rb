@@ -4,7 +4,10 @@ module NightwatchRecorder
   LOG = File.open(File.join(__dir__, "raised"), "a")
   LOG.sync = true
   WANTED = ENV["NIGHTWATCH_RAISES"].to_s
-  WATCHED = ENV["NIGHTWATCH_WATCHED"].to_s.split(":")
+  WATCHED = ENV["NIGHTWATCH_WATCHED"].to_s.lines(chomp: true).to_h do |row|
+    path, _, lines = row.rpartition(":")
+    [path, lines.split(",").map(&:to_i)]
+  end
   RAN = {}
   LEFT = { true => 30, false => 20 }
   SEEN = []
@@ -67,9 +70,9 @@ module NightwatchRecorder
 
   def self.watch(code)
     path = File.expand_path(code.absolute_path || code.path)
-    return unless WATCHED.include?(path)
+    return unless WATCHED.key?(path)
     TracePoint.new(:line) do |point|
-      next if RAN[[path, point.lineno]]
+      next if !WATCHED[path].include?(point.lineno) || RAN[[path, point.lineno]]
       RAN[[path, point.lineno]] = true
       LOG.write(JSON.generate({ ran: path, line: point.lineno, test: "" }) + "\n")
     end.enable(target: code)

@@ -3,7 +3,7 @@
 import pytest
 
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.proof.coverage import ExecutedLine, executing_tests
+from nightwatch_core.proof.coverage import counted_lines, printed_and_executing
 
 BEFORE = """\
 RATE = 5
@@ -21,28 +21,30 @@ def total(prices):
         )
     return 0
 """
-PATH, TEST = "shop/cart.py", "tests/test_cart.py::test_tax"
+PATH = "shop/cart.py"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "test", "counts"),
+    ("old", "new", "counted"),
     [
-        ("price / RATE", "price / (RATE or 1)", 6, TEST, {TEST}),
-        ("price / RATE", "price / (RATE or 1)", 13, TEST, set()),  # another line ran
-        ("tax(price)", "tax(price=0)", 5, "", set()),  # the head of a function that is loaded
-        ("tax(price)", "tax(price=0)", 6, TEST, {TEST}),
-        ("@cached", "@cached()", 4, "", set()),
-        ("            prices,", "            prices or (),", 11, TEST, {TEST}),  # one statement
-        ("RATE = 5", "RATE = 7", 1, "", {""}),
-        ("    return 0\n", "    # nothing\n    return 0\n", 15, TEST, set()),
+        ("price / RATE", "price / (RATE or 1)", {6}),
+        ("tax(price)", "tax(price=0)", {6}),  # the head of a function runs as it is loaded
+        ("@cached", "@cached()", {6}),
+        ("            prices,", "            prices or (),", {11, 12, 13}),  # one statement
+        ("    if prices:", "    if len(prices):", {10}),
+        ("RATE = 5", "RATE = 7", {1}),
+        ("    return 0\n", "", {11, 12, 13}),  # those around the gap
     ],
 )
-def test_a_test_counts_that_runs_a_changed_statement(old, new, line, test, counts):
+def test_lines_of_changed_statements_count(old, new, counted):
     changes = (
         FileChange(path=PATH, text=BEFORE.replace(old, new)),
         FileChange(path="tests/test_cart.py", text="def test_tax():\n    tax(5)\n"),
     )
-    ran = frozenset(
-        {ExecutedLine(PATH, line, test), ExecutedLine("tests/test_cart.py", 2, "test_new")}
-    )
-    assert executing_tests(changes, {PATH: BEFORE}.get, ran) == counts
+    assert counted_lines(changes, {PATH: BEFORE}.get) == {PATH: counted}
+
+
+def test_tests_that_ran_a_watched_line_are_named():
+    rows = '{"ran": "/work/a.py", "line": 6, "test": "t::a"}\n{"class": "KeyError"}\nodd'
+    assert printed_and_executing(f"1 passed\nmark\n{rows}", "mark") == ("1 passed", {"t::a"})
+    assert printed_and_executing("1 passed", "mark") == ("1 passed", frozenset())

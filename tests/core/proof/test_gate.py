@@ -202,3 +202,16 @@ def test_a_project_below_the_root_is_run_in_its_folder():
     gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), NightCache())
     assert all(words[2:4] == ('cd "$0" && exec "$@"', "backend/") for words in asked)
     assert asked[-1][4:] == WHOLE
+
+
+def test_a_test_that_the_fix_brings_is_named_as_its_own():
+    fix = draft().model_copy(
+        update={
+            "changes": (
+                FileChange(path="shop/cart.py", text="x = 1\n"),
+                FileChange(path="tests/test_cart.py", text="def test_new():\n    assert 0\n"),
+            )
+        }
+    )
+    result, _ = gate(lambda _, fixed, __: unittest_run(*(["test_new"] if fixed else [])), of=fix)
+    assert "a test of the fix fails: test_new (" in result.text
