@@ -81,12 +81,9 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
         hint += one_folder(asked)
         return ToolAnswer(f"No file is called {name!a}{where}. {hint}", None, ())
 
-    def rank(path: str) -> tuple[bool, bool, int, str]:
-        """Our own files first, then those of exactly that name, then those higher up."""
-        stem = posixpath.basename(path).split(".")[0]
-        return is_vendored(path), stem.lower() != asked.lower(), path.count("/"), path
-
-    found.sort(key=rank)
+    stems = {path: posixpath.basename(path).split(".")[0].lower() for path in found}
+    # our own files first, then those of exactly that name, then those higher up
+    found.sort(key=lambda p: (is_vendored(p), stems[p] != asked.lower(), p.count("/"), p))
     text = listed([*map(shown_path, found)], limit, "more: give a longer part, a glob or a path")
     return ToolAnswer(text)
 

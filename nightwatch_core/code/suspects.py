@@ -67,9 +67,8 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
     is_itself = sha.startswith("#") or brought.sha.startswith(sha)
-    because = f"contains {sha[:10]}, named by the analysis"
-    if is_itself:
-        because = "the analysis names it as the cause"
+    brings = f"contains {sha[:10]}, named by the analysis"
+    because = "the analysis names it as the cause" if is_itself else brings
     suspect = Suspect(pull=brought, score=1.0, because=(because,))
     return analysis.model_copy(update={"suspects": (suspect,)})
 

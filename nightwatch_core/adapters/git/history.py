@@ -419,6 +419,8 @@ def _is_below(path: str, folder: str) -> bool:
 
 IGNORED_FILE = ".git-blame-ignore-revs"
 
+Blamed = tuple[Blame, int]  # its number in the commit where that made the file as well, else 0
+
 # the next options are tried where old files are missing, or it took too long
 LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
 _COPIES = (
@@ -459,9 +461,9 @@ def blamed(
 
     def before_copy(row: Blame, born: int) -> Blame:
         source = source_of(row.sha, row.path or path) if born else ()
-        same = (item for item in source if item.row.text.strip() == row.text.strip())
-        found = min(same, key=lambda item: abs(item.row.line - born), default=None)
-        return found.row.model_copy(update={"line": row.line, "text": row.text}) if found else row
+        same = (item for item, _ in source if item.text.strip() == row.text.strip())
+        found = min(same, key=lambda item: abs(item.line - born), default=None)
+        return found.model_copy(update={"line": row.line, "text": row.text}) if found else row
 
     blamed_now = next((seen for options in LOOKING if (seen := look(options)) is not None), ())
     rows = tuple(before_copy(*item) for item in blamed_now)
@@ -480,13 +482,6 @@ def ignored_revisions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if command.is_sha(word)))[:IGNORED_REVISIONS]
 
 
-class Blamed(NamedTuple):
-    """Who wrote a line, and its number in the commit that also made its file; else 0."""
-
-    row: Blame
-    born: int
-
-
 def _rows(porcelain: str, path: str) -> Iterator[Blamed]:
     fields: dict[str, str] = {}
     for row in porcelain.split("\n"):
@@ -495,7 +490,7 @@ def _rows(porcelain: str, path: str) -> Iterator[Blamed]:
             fields.setdefault("head" if not fields else key, row if not fields else value)
         elif fields:
             born = 0 if "previous" in fields else int(fields["head"].split(" ")[1])
-            yield Blamed(_row(fields, row[1:], path), born)
+            yield _row(fields, row[1:], path), born
             fields = {}
 
 
