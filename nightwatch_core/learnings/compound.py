@@ -243,7 +243,7 @@ def _material(target: TaskFile, lesson: Lesson | None, transcript: Transcript | 
         "error": f"{lesson.error_class} in {lesson.transaction}: {lesson.message}",
         "title": lesson.title,
         "root cause": lesson.root_cause,
-        "confidence": lesson.fix_confidence,
+        "confidence": lesson.confidence,
         "fix proposed": "; ".join(edit.description or edit.path for edit in lesson.edits),
         "outcome": lesson.outcome,
     }

@@ -87,6 +87,7 @@ def _row(lesson: Lesson, match: Match) -> dict[str, object]:
         "transaction": line(lesson.transaction, 200),
         "title": line(lesson.title, 160),
         "root_cause": line(lesson.root_cause, CAUSE),
+        "confidence": lesson.confidence,
         "fix_confidence": lesson.fix_confidence,
         "outcome": line(lesson.outcome, 60),
         "stale": line(lesson.stale, 200),

@@ -32,14 +32,14 @@ _LONGEST_ROWS = 20_000
 
 SEEDS = (  # fields that every document has
     "error_class", "transaction", "module", "message", "occurrences", "root_cause",
-    "fix_confidence", "has_fix", "issue_number", "pr_number", "tags", "first_detected", "run_id",
-    "iterations_used", "tokens_used",
+    "confidence", "fix_confidence", "has_fix", "issue_number", "pr_number", "tags",
+    "first_detected", "run_id", "iterations_used", "tokens_used",
 )  # fmt: skip
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
-    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "model", "analyst",
+    "title", *SEEDS[:11], "outcome", *SEEDS[11:], "cost_used", "model", "analyst",
     "fingerprint", "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
     "last_matched", "proposed", "outcomes", "watch", "evidence", "edits", "edits_read",
-    "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
+    "refused_edits", "question", "fix_owed", "unsettled_since", "unsettled_nights",
     "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",
     "frames", "promoted", "schema_version",
 )  # fmt: skip

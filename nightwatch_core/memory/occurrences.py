@@ -18,7 +18,7 @@ def add_sighting(
     lesson: Lesson, case: Case, night: Night, verdict: str = "known", traffic: int | None = None
 ) -> Lesson:
     """Add one more night of a lesson's error; `verdict` is one of `NightSeen`."""
-    seen = sighting(case, night, verdict, lesson.fix_confidence, traffic)
+    seen = sighting(case, night, verdict, lesson.confidence, traffic)
     return lesson.model_copy(
         update={
             **names_kept(lesson, case),
@@ -134,7 +134,7 @@ def why_weak(lesson: Lesson) -> str:
     """Say why a lesson proves too little to be relied upon; empty where it does not."""
     reasons = (
         (not lesson.has_cause, "cause unknown"),
-        (lesson.fix_confidence == "low", "its confidence was low"),
+        (lesson.confidence == "low", "its confidence was low"),
         (not lesson.evidence, "it cites no line of code"),
     )
     return next((reason for holds, reason in reasons if holds), "")

@@ -215,7 +215,8 @@ class Lesson(Value):
     occurrences: int = 0
     title: str = ""
     root_cause: str
-    fix_confidence: Confidence = "low"
+    confidence: Confidence = "low"  # in the cause
+    fix_confidence: Confidence | None = None  # in what should happen instead
     has_fix: bool = False
     issue_number: int | None = None
     pr_number: int | None = None
@@ -248,7 +249,6 @@ class Lesson(Value):
     frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first
     analysed_at: datetime | None = None  # end of the night of the last fresh analysis
     question: str = ""  # to the team, where what should happen is theirs to decide
-    sure_of_fix: Confidence | None = None  # the analyst's confidence in what should happen instead
     fix_owed: str = ""  # what was wrong with its fix, of which nothing could be proposed
     unsettled_since: date | None = None  # night from which on it stayed weak, or its fix owed
     unsettled_nights: int = 0  # nights that saw it so
@@ -308,6 +308,7 @@ class IndexEntry(Value):
     fingerprint: str
     error_class: str
     transaction: str = ""
+    confidence: str = ""
     fix_confidence: str = ""
     has_fix: bool = False
     tags: tuple[str, ...] = ()

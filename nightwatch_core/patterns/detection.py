@@ -362,7 +362,7 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
     """
     by_file: dict[str, list[Lesson]] = defaultdict(list)
     for lesson in open_lessons(lessons):
-        if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
+        if lesson.module and (lesson.confidence != "low" or lesson.evidence):
             by_file[lesson.module].append(lesson)
     patterns = []
     for file, held in by_file.items():

@@ -42,7 +42,7 @@ def as_lesson(teller: Teller, one: Analysis) -> None:
             transaction=leader.transaction,
             module=one.evidence[0].path,
             root_cause=one.root_cause,
-            fix_confidence=one.confidence,
+            confidence=one.confidence,
             first_detected=TONIGHT,
             nights=(seen,),
             evidence=tuple(CitedLine(path=e.path, line=e.line) for e in one.evidence),

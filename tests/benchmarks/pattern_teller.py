@@ -205,7 +205,7 @@ class Teller:
             "transaction": f"{self.draw.choice(AREAS)}/{self.draw.choice(ACTIONS)}",
             "module": story.file,
             "root_cause": self.told(story),
-            "fix_confidence": "medium",
+            "confidence": "medium",
             "evidence": (CitedLine(path=story.file, line=story.line),),
         }
         self.lessons.append(Lesson(fingerprint=name, error_class=error_class, nights=seen,

@@ -64,7 +64,7 @@ def lesson(fingerprint: str = "v1:aaaaaaaabbbb", **fields: Any) -> Lesson:
         "module": "app/rate.rb",
         "message": "no rate for LU",
         "root_cause": "The lookup knows no LU.",
-        "fix_confidence": "high",
+        "confidence": "high",
         "first_detected": FIRST,
         "nights": seen(1),
         "evidence": (CitedLine(path="app/rate.rb", line=12, quote="RATES", digest="d1"),),

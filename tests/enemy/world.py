@@ -101,7 +101,7 @@ class Shop:
                     message="'total'",
                     root_cause=f"{module(attack)}:5 {attack.text}",
                     title=attack.text[:100],
-                    fix_confidence="high",
+                    confidence="high",
                     first_detected=date(2026, 1, 1),
                     next_steps=(attack.text,),
                     learnings=(attack.text,),

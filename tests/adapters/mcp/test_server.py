@@ -32,7 +32,7 @@ CART = Lesson(
     title="Withdrawn products have no price",
     message="'sku-7'",
     root_cause="The cart keeps withdrawn products; `prices` has none for them.",
-    fix_confidence="high",
+    confidence="high",
     first_detected=DAY,
     tags=("cart",),
     notes=(
@@ -184,7 +184,7 @@ def test_the_tools_say_what_they_are(talk):
 @pytest.mark.slow
 def test_each_tool_answers_and_nothing_is_written(talk):
     (first, *_) = data_of(talk["found"])["lessons"]
-    assert (first["id"], first["fix_confidence"]) == ("v1:aaaa1111bbbb2222", "high")
+    assert (first["id"], first["confidence"]) == ("v1:aaaa1111bbbb2222", "high")
     assert first["root_cause"].startswith("The cart keeps")
     assert "error_class: KeyError" in text_of(talk["lesson"])
     assert "<gotcha>The price cache is filled once a day</gotcha>" in text_of(talk["lesson"])

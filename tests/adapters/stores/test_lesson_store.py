@@ -26,7 +26,7 @@ def files(folder):
 
 def seeds(folder, day, message="no rate for LU", **more):
     """One of several documents about one error."""
-    told = {"occurrences": day, "fix_confidence": "high", "has_fix": "false", **more}
+    told = {"occurrences": day, "confidence": "high", "has_fix": "false", **more}
     rows = "".join(f"{key}: {value}\n" for key, value in told.items())
     name = sha256(message.encode()).hexdigest()[:16]
     text = (

@@ -73,7 +73,7 @@ def lesson(**fields: object) -> Lesson:
         "fingerprint": "v1:a",
         "error_class": "KeyError",
         "root_cause": "All is well.",
-        "fix_confidence": "high",
+        "confidence": "high",
         "first_detected": date(2031, 3, 7),
         "analysed_at": END - 2 * DAY,
         "seen_until": END - DAY,

@@ -62,7 +62,7 @@ def doubted(*lessons, **more):
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"fix_confidence": "low"}, "its confidence was low"),
+        ({"confidence": "low"}, "its confidence was low"),
         ({"root_cause": " "}, "cause unknown"),
         ({"evidence": ()}, "cites no line"),
         ({"evidence": (CitedLine(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
@@ -144,7 +144,7 @@ LOST = (CitedLine(path="shop/cart.py", line=2, quote="no such line", digest=dige
         ({"outcomes": (NO,)}, True),
         ({"outcomes": (REOPENED.model_copy(update={"answered": True}), NO)}, True),
         ({"outcomes": (REOPENED, NO)}, False),
-        ({"outcomes": (NO,), "fix_confidence": "low"}, False),
+        ({"outcomes": (NO,), "confidence": "low"}, False),
         ({"outcomes": (NO,), "fix_owed": "it does not parse"}, False),
         ({"outcomes": (NO,), "evidence": LOST}, False),
         ({"outcomes": (NO.model_copy(update={"kind": "no effect"}),)}, False),

@@ -126,9 +126,9 @@ def test_what_was_wrapped_up_is_kept_where_it_is_proved():
 def test_what_was_wrapped_up_without_proof_takes_nothing_from_a_sound_lesson():
     sound = lesson()
     kept = weak(5, earlier=sound, ending=WRAPPED_UP)
-    assert (kept.root_cause, kept.fix_confidence) == (sound.root_cause, "high")
+    assert (kept.root_cause, kept.confidence) == (sound.root_cause, "high")
     assert kept.nights[-1].verdict == "wrapped up"
-    assert weak(5, earlier=weak(), ending=WRAPPED_UP).fix_confidence == "low"
+    assert weak(5, earlier=weak(), ending=WRAPPED_UP).confidence == "low"
 
 
 def test_watched_files_are_those_of_the_innermost_frames():

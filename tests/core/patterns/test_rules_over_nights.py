@@ -109,7 +109,7 @@ def test_a_file_is_no_hot_spot_for_one_cause_few_nights_or_guesses():
     assert hot_spot((), in_one_file(*WAYS[:2])) == []
     assert hot_spot((), in_one_file(*WAYS, days=(1, 1, 2))) == []
     assert hot_spot((), in_one_file(*WAYS, file="")) == []
-    assert hot_spot((), in_one_file(*WAYS, fix_confidence="low", evidence=())) == []
+    assert hot_spot((), in_one_file(*WAYS, confidence="low", evidence=())) == []
     assert hot_spot((), in_one_file(*WAYS, outcome="verified")) == []
 
 

@@ -34,7 +34,8 @@ def receipt(kind, number, status="done", fingerprint="v1:aaaaaaaabbbb"):
 
 
 def test_a_new_lesson_holds_what_was_found():
-    found = analysis(learnings=(Learning(fact="Rates are yearly", path="app/rate.rb", line=3),))
+    learned = (Learning(fact="Rates are yearly", path="app/rate.rb", line=3),)
+    found = analysis(learnings=learned, fix_confidence="medium")
     new = lesson_from(found, night(1), DIGESTS, (receipt("issue", 4), receipt("pull", 9)))
     assert new.fingerprint == "v1:aaaaaaaabbbb"
     assert new.aliases == ("v1:cccc", "f1:dddd")
@@ -52,6 +53,7 @@ def test_a_new_lesson_holds_what_was_found():
     assert new.learnings == ("Rates are yearly (app/rate.rb:3)",)
     assert new.has_fix
     assert new.edits == found.fix
+    assert "\nconfidence: high\nfix_confidence: medium\nhas_fix: true\n" in document(new)
 
 
 def test_a_claim_that_was_not_found_in_the_code_is_no_evidence():
@@ -238,7 +240,7 @@ WRITTEN = document(lesson(title="T", tags=("billing",)))
 BROKEN = (
     ("fingerprint", "name", "fingerprint: Field required"),
     ("first_detected: '2031-03-01'", "first_detected: soon", "first_detected: "),
-    ("fix_confidence: high", "fix_confidence: sure", "fix_confidence: "),
+    ("\nconfidence: high", "\nconfidence: sure", "confidence: "),
     ("- billing", "- {a: b}", "tags.0: "),
     ("occurrences: 7", "occurrences: many", "occurrences: "),
     ("v1:aaaaaaaabbbb", "x" * 300, "too long"),
