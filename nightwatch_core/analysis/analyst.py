@@ -159,7 +159,7 @@ def completed(answer: Answer, lesson: Lesson) -> Answer:
     return Answer(
         title=lesson.title or answer.title,
         root_cause=lesson.root_cause,
-        confidence="low" if doubts else lesson.fix_confidence,
+        confidence="low" if doubts else lesson.confidence,
         fix_confidence=answer.fix_confidence,
         question=answer.question or lesson.question,
         suspect_commit="",

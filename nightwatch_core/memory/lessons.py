@@ -10,7 +10,7 @@ from nightwatch_core.memory import limits, occurrences
 from nightwatch_core.memory.note_reader import add_notes, draw_notes
 from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
 from nightwatch_core.memory.prior_analyses import lasting
-from nightwatch_core.memory.recall import is_same_error, seed_tags, traces_of
+from nightwatch_core.memory.recall import is_same_error, traces_of
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
@@ -176,6 +176,7 @@ def _fresh(
     confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
     analysis = without_claims(analysis)
     top = case.trace.top.repo_path if case.trace and case.trace.top else ""
+    module = next((cited.path for cited in analysis.evidence if cited.path), top)
     read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
     edits_read = tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
     return knowledge.Lesson(
@@ -183,7 +184,7 @@ def _fresh(
         aliases=occurrences.aliases_of(case.aliases, case.fingerprint),
         error_class=leader.error_class,
         transaction=leader.transaction,
-        module=next((cited.path for cited in analysis.evidence if cited.path), top),
+        module=module,
         message=line(leader.message, limits.LONGEST_MESSAGE),
         occurrences=case.occurrences,
         title=line(analysis.title or case.title, limits.LONGEST_TITLE),
@@ -191,7 +192,7 @@ def _fresh(
         confidence=confidence,
         fix_confidence=analysis.fix_confidence,
         has_fix=analysis.has_fix,
-        tags=_tags(analysis),
+        tags=_tags(analysis, module),
         first_detected=occurrences.night_date(night),
         run_id=night.id,
         iterations_used=analysis.iterations,
@@ -225,11 +226,11 @@ def _fresh(
     )
 
 
-def _tags(analysis: Analysis) -> tuple[str, ...]:
-    leader = analysis.case.leader
-    own = (line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags)
-    seeds = (line(tag, 60) for tag in seed_tags(leader.error_class, leader.transaction))
-    return tuple(dict.fromkeys(tag for tag in (*seeds, *own) if tag))[: limits.MOST_TAGS]
+def _tags(analysis: Analysis, module: str) -> tuple[str, ...]:
+    """Return the class in whole, the folder of the code, and what the analysis gave."""
+    given = (analysis.case.leader.error_class, module.rpartition("/")[0], *analysis.tags)
+    tags = (line(tag, 80).lower().replace(" ", "-") for tag in given)
+    return tuple(dict.fromkeys(filter(None, tags)))[: limits.MOST_TAGS]
 
 
 def _learning_text(learning: Learning) -> str:

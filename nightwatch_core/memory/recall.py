@@ -87,7 +87,8 @@ def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def document_of_lesson(lesson: Lesson) -> SearchDocument:
-    """Take what is compared from a lesson."""
+    """Take what is compared from a lesson; words of its class and transaction are tags, too."""
+    words = seed_tags(lesson.error_class, lesson.transaction)
     return SearchDocument(
         error_class=lesson.error_class,
         message=lesson.message[: limits.LONGEST_MESSAGE],
@@ -95,7 +96,7 @@ def document_of_lesson(lesson: Lesson) -> SearchDocument:
         causes=lesson.causes[: limits.MOST_CAUSES],
         places=lesson.places[: limits.MOST_PLACES],
         frames=lesson.frames[: limits.MOST_FRAMES],
-        tags=lesson.tags[: limits.MOST_TAGS_COMPARED],
+        tags=(*words, *lesson.tags)[: limits.MOST_TAGS_COMPARED],
     )
 
 

@@ -151,9 +151,10 @@ def normalised_tags(analysis: Analysis) -> tuple[str, ...]:
 
 
 def telling_tags(analysis: Analysis) -> frozenset[str]:
-    """The tags that are no words of the case's class or transaction, however they are spelt."""
+    """The tags that are no words of the case's class, transaction or folder, however spelt."""
     leader = analysis.case.leader
-    names = {_letters(word) for word in seed_tags(leader.error_class, leader.transaction)}
+    own = (leader.error_class, module(analysis).rpartition("/")[0])
+    names = set(map(_letters, (*own, *seed_tags(leader.error_class, leader.transaction))))
     return frozenset(tag for tag in normalised_tags(analysis) if _letters(tag) not in names)
 
 

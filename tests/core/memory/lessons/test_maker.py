@@ -39,7 +39,7 @@ def test_a_new_lesson_holds_what_was_found():
     new = lesson_from(found, night(1), DIGESTS, (receipt("issue", 4), receipt("pull", 9)))
     assert new.fingerprint == "v1:aaaaaaaabbbb"
     assert new.aliases == ("v1:cccc", "f1:dddd")
-    assert new.tags == ("billing", "ratemissing", "invoices", "create", "missing-data")
+    assert new.tags == ("billing::ratemissing", "app", "missing-data", "billing")
     assert (new.issue_number, new.pr_number) == (4, 9)
     assert (new.first_detected, new.occurrences, new.module) == (FIRST, 9, "app/rate.rb")
     assert new.evidence == (

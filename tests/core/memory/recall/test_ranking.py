@@ -47,7 +47,7 @@ def test_the_same_failure_with_other_ids_in_another_transaction_is_found():
     assert files(found) == ["before"]
     match = found[0][1]
     assert match.relevance >= THRESHOLD
-    assert match.score == 0.5  # of the same class: for show
+    assert match.score == 0.7  # of the same class, and words of it: for show
     assert match.because[0].startswith("same frames cart/models.total")
     assert "same class KeyError" in match.because
 

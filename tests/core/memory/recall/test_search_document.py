@@ -37,7 +37,7 @@ def test_causes_are_the_exceptions_below_the_reported_one():
 def test_a_lesson_keeps_the_document_of_its_case():
     of = case(links=(link("KeyError", "no key total"), link("OSError", "disk full")))
     assert document_of_lesson(kept(of, "a", tags=("x",))) == document_of_case(of).model_copy(
-        update={"tags": ("x",)}
+        update={"tags": ("keyerror", "cart", "show", "x")}
     )
 
 
