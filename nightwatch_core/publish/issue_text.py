@@ -133,8 +133,8 @@ COMMENT = ISSUE.replace(" considered trace", "")
 HANDOVER = "source caveats where unknown handover lines look checked trace how"
 DRAFT = (
     "note warning mitigation issue_reference opening caveats twins cause confidence question "
-    "evidence evidence_more change draft_proof steps risk other_pulls not_fixed refused rejecting "
-    "suspects open considered how"
+    "evidence evidence_more change draft_proof steps risk other_pulls not_fixed next refused "
+    "rejecting suspects open considered how"
 )
 _LIMITS = Limits(code_lines=300)
 _ROWS, _LAST = 26, 2_000  # of what a run printed that is shown at once: lines, characters

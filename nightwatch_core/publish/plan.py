@@ -286,9 +286,7 @@ def plan_pulls(
                 proposals.append(_joins(finding, share, item, night))
         else:
             finding = for_review(finding, analyses, options, read, search)
-            # numbers of a local outbox would link to somebody's issues once pushed
-            refers = None if options.delivery == "local" else issue
-            draft = _pull(finding, share, applied, night, refers)
+            draft = _pull(finding, share, applied, night, issue)
             draft = draft.model_copy(update={"commits": _commits(draft, analysis, read)})
             proposals.append(as_patch(draft, issue) if options.publish == "patches" else draft)
             new += not is_tonights
@@ -411,6 +409,8 @@ def _pull(
     key = item.key if item and item.night == night else ""
     failed = len(analysis.failed_pulls)
     digest = fix_digest(analysis.fix)
+    # numbers of a local outbox would link to somebody's issues once pushed
+    refers = None if finding.carrier == "files" else issue
     attempt = (digest, str(failed)) if item and failed else ()
     key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
@@ -421,7 +421,7 @@ def _pull(
         base=commit.branch,
         title=issue_text.pull_title(finding),
         body=issue_text.pull_body(finding, key, night, issue),
-        commit_message=issue_text.commit_message(finding, issue),
+        commit_message=issue_text.commit_message(finding, refers),
         changes=applied.changes,
         commit=commit.sha,
         labels=(LABEL,),

@@ -8,6 +8,7 @@ from typing import Literal
 
 from jinja2 import Environment
 
+from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, ErrorGroup
@@ -200,7 +201,9 @@ def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
     if analysis.handover is not None:
         cause = line(parts.short_handover(analysis.handover), blocks.TITLE)
     else:
-        cause = first_sentence(analysis.root_cause) or line(analysis.title, blocks.TITLE)
+        title, first = line(analysis.title, blocks.TITLE), first_sentence(analysis.root_cause)
+        is_named = analysis.model != RULES and not analysis.by_fallback  # rules name the error
+        cause = (title or first) if is_named else (first or title)
     return blocks.Row(
         rank=rank,
         anchor=f"error-{rank}",

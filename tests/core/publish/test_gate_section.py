@@ -85,13 +85,14 @@ def test_of_a_long_crash_the_end_is_quoted():
 
 
 def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
-    crash, options = with_gate(PROVED), EVERY.model_copy(update={"delivery": "github"})
+    crash = named(1, fix=fix_of(1), gate=PROVED, next_steps=("Mend IPv6, too.",))
+    options = EVERY.model_copy(update={"delivery": "github"})
     (draft,) = pulls(crash, options=options).proposals
     order = ("unknown contributor", "`AttributeError` in `page/1`**: 5 times",
              "the crash was repro",
              "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)",
              "Before the change", "KeyError: 'EUR'", "With the change", "## Risk",
-             "## If you reject it", "Close it without merging")  # fmt: skip
+             "## Next steps\n\n- Mend IPv6, too.", "## If you reject it", "Close it without merging")  # fmt: skip
     places = [draft.body.index(words) for words in order]
     assert places == sorted(places)
     assert "The first fix failed" in draft.body

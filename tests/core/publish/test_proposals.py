@@ -211,6 +211,10 @@ def test_a_fix_becomes_a_draft():
     assert pull.branch == f"nightwatch/{pull.key[:12]}"
     assert "Refs #12" in pull.body
     assert pull.commit_message.endswith("Refs #12\n")
+    here = EVERY.model_copy(update={"delivery": "local"})
+    (local,) = pulls(analysis(fix=(FIX,)), receipts=(receipt,), options=here).proposals
+    assert "Its issue: `issue-0012-….md`" in local.body
+    assert "Refs" not in local.body + local.commit_message
     assert read_marker(pull.body).fingerprint == "v1:a"
 
 
