@@ -14,7 +14,7 @@ from nightwatch_core.memory.recall import is_same_error, traces_of
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Confidence, Learning
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import Night, RunReport
@@ -221,7 +221,7 @@ def _fresh(
         fix_owed=occurrences.fix_owed(analysis.has_fix, analysis.refused),
         watched=files,
         next_steps=analysis.next_steps,
-        learnings=tuple(map(_learning_text, analysis.learnings)),
+        learnings=tuple(item.text for item in analysis.learnings),
         related=analysis.related_to[: limits.MOST_TAGS],
     )
 
@@ -231,11 +231,6 @@ def _tags(analysis: Analysis, module: str) -> tuple[str, ...]:
     given = (analysis.case.leader.error_class, module.rpartition("/")[0], *analysis.tags)
     tags = (line(tag, 80).lower().replace(" ", "-") for tag in given)
     return tuple(dict.fromkeys(filter(None, tags)))[: limits.MOST_TAGS]
-
-
-def _learning_text(learning: Learning) -> str:
-    place = f"{learning.path}:{learning.line}" if learning.line else learning.path
-    return learning.fact if place in learning.fact else f"{learning.fact} ({place})"
 
 
 def add_publications(

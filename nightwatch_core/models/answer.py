@@ -58,6 +58,12 @@ class Learning(Value):
     path: str = ""
     line: int | None = None
 
+    @property
+    def text(self) -> str:
+        """Return the fact, with its place where it does not name it."""
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return self.fact if place in self.fact else f"{self.fact} ({place})"
+
 
 class Handover(Value):
     """Facts about an error with unknown cause, for the person who continues.

@@ -261,7 +261,9 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
         if runner is None:
             if clue.source.endswith(PERSONS):  # whatever it is
                 words = ("/bin/sh", "-c", command)
-                yield Runner(name=f"{command} as in {clue.source}", words=words, takes_files=False)
+                yield Runner(
+                    name=f"`{command}` as in {clue.source}", words=words, takes_files=False
+                )
             continue
         options: list[str] = []
         paths: list[str] = []
@@ -269,7 +271,8 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
             is_option = word.startswith("-") or (options and options[-1] in _TAKES_VALUE)
             (options if is_option else paths).append(word)
         if options or paths:
-            update = {"name": f"{runner.name} as in {clue.source}", "all_files": tuple(paths)}
+            name = f"`{runner.name.strip('`')}` as in {clue.source}"
+            update = {"name": name, "all_files": tuple(paths)}
             yield runner.model_copy(update={**update, "words": (*runner.words, *options)})
 
 

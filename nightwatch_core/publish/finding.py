@@ -123,8 +123,7 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
         for text in _explanations(of, status)
     )
     yield blocks.bullets("considered", "Considered", decided, many, folded=True)
-    learned = (f"{item.fact} ({item.path})" if item.path else item.fact for item in of.learnings)
-    yield blocks.bullets("learned", "Learned", learned, many)
+    yield blocks.bullets("learned", "Learned", (item.text for item in of.learnings), many)
     yield from _trace(of)
 
 
@@ -289,8 +288,9 @@ def _suspects(analysis: Analysis) -> Iterator[str]:
         because = f": {reasons}" if reasons else ""
         sha = f" ({pull.sha[:10]})" if pull.number else ""
         # merging puts the number behind the title
-        title = pull.title.strip().removesuffix(f"(#{pull.number})").rstrip()
-        yield f"{pull.name} “{title}”{sha}{author}, merged {moment(pull.merged_at)}{because}"
+        title = pull.title.strip().removesuffix(f"(#{pull.number})").rstrip(" :")
+        came = f"{'merged' if pull.number else 'committed'} {moment(pull.merged_at)}"
+        yield f"{pull.name} “{title}”{sha}{author}, {came}{because}"
     if named and not suspects:
         yield f"pull request {named}" if named.startswith("#") else f"commit {named[:10]}"
 

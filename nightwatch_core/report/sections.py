@@ -427,7 +427,7 @@ def _learned(report: RunReport) -> tuple[Paragraphs, ...]:
 
 
 def _again(report: RunReport) -> tuple[Command, ...]:
-    if report.options.batch_mode:  # of a night that analyses nothing
+    if report.options.batch_mode or len(report.analyses) == 1:  # none, or it stands with that one
         return ()
     names = (
         *(analysis.fingerprint for analysis in report.analyses),

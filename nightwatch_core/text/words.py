@@ -122,6 +122,8 @@ def pieces(text: str) -> Iterator[Piece]:
 
     >>> [piece.text for piece in pieces("`x` in (app/a.py:3), on its own") if piece.is_code]
     ['x', 'app/a.py:3']
+    >>> [piece.text for piece in pieces("'example.com' in 'a_b', a_b") if piece.is_code]
+    ['a_b']
     """
     for piece in spans(text):
         if piece.is_code:
@@ -174,7 +176,8 @@ def _words(text: str) -> Iterator[Piece]:
     kept = ""
     for word in re.split(r"(\s+)", text):
         before, core, after = core_of(word) if len(word) <= _LONGEST else (word, "", "")
-        if core and is_code_word(core):
+        is_quoted = before.endswith(("'", '"')) and after.startswith(before[-1])
+        if core and is_code_word(core) and not is_quoted:
             if kept + before:
                 yield Piece(kept + before)
             yield Piece(core, is_code=True)

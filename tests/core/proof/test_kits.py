@@ -34,7 +34,7 @@ def test_python_is_tested_by_what_it_is_set_up_for():
     assert runners("app/a.py", {**tests, "pytest.ini": "[pytest]"})[0] == "pytest"
     assert runners("app/a.py", {**tests, "requirements-dev.txt": "pytest==8"})[0] == "pytest"
     django = {"shop/tests.py": "", "manage.py": "import django", "shop/a.py": ""}
-    assert runners("shop/a.py", django) == ["manage.py test"]
+    assert runners("shop/a.py", django) == ["`manage.py test`"]
     flask = {**django, "manage.py": "from flask_script import Manager"}
     assert runners("shop/a.py", flask) == ["unittest"]
     assert "no test runner was found for a python" in kit("app/a.py", {"app/a.py": ""})

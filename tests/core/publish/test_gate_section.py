@@ -92,7 +92,8 @@ def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
              "the crash was repro",
              "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)",
              "Before the change", "KeyError: 'EUR'", "With the change", "## Risk",
-             "## Next steps\n\n- Mend IPv6, too.", "## If you reject it", "Close it without merging")  # fmt: skip
+             "## Next steps\n\n- Mend IPv6, too.",
+             "## If you reject it", "Close it without merging")  # fmt: skip
     places = [draft.body.index(words) for words in order]
     assert places == sorted(places)
     assert "The first fix failed" in draft.body

@@ -310,6 +310,9 @@ def test_only_the_change_that_the_analysis_names_is_suspected():
     assert "Pull" not in issue(analysis(suspects=suspects, model="claude-opus-4-5"))
     unknown = analysis(suspects=suspects, suspect_commit="a1b2c3d4e5f6")
     assert "- commit `a1b2c3d4e5`" in issue(unknown)
+    direct = suspect(0, "Refactor Crawler:", "4f" * 20)
+    body = issue(analysis(suspects=(direct,), suspect_commit="4f" * 5))
+    assert "- commit `4f4f4f4f4f` “Refactor Crawler”, committed 2" in body
 
 
 def test_our_arithmetic_stays_with_us():

@@ -188,9 +188,9 @@ def test_every_commit_that_was_read_is_named() -> None:
     first = first.model_copy(update={"case": first.case.model_copy(update={"commit": old})})
     report = complete(commit=new, base=head, commits=(old, new), analyses=(first, *others))
     assert commits_told(report) == [
-        "shop at aaaaaaaaaaaa main (release v1 (tag)), 1 error",
-        "shop at bbbbbbbbbbbb main (release v2 (tag))",
-        "made on shop at cccccccccccc main",
+        "shop at aaaaaaaaaa main (release v1 (tag)), 1 error",
+        "shop at bbbbbbbbbb main (release v2 (tag))",
+        "made on shop at cccccccccc main",
     ]
     many = tuple(head.model_copy(update={"sha": f"{n:040x}", "because": ""}) for n in range(20))
     facts = commits_told(complete(commit=many[0], commits=many))
