@@ -35,10 +35,6 @@ RULES: dict[str, Rule] = {  # all other kinds: categories.toml
     "unknown member": unknown_member,
     "missing key": missing_key,
 }
-_RAISED = (
-    *("unknown", "wrong arguments", "wrong type", "assertion"),
-    *("missing record", "missing key", "permission"),
-)
 
 
 class RulesModel:
@@ -133,7 +129,7 @@ def _finding(
             unknown=f"the cause, because {failing.place} could not be read at this commit",
         )
     raised = _raised_on_purpose(failing, context) if failing.seen else findings.Finding()
-    if raised.steps and symptom.kind in _RAISED:
+    if raised.steps and symptom.kind in findings.WORDS.raised:
         finding = raised
     elif symptom.kind in RULES:
         return RULES[symptom.kind](symptom, failing, context)

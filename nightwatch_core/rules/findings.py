@@ -260,6 +260,7 @@ class Words(Value):
     negating: tuple[str, ...]
     opposites: tuple[frozenset[str], ...]
     built_in: frozenset[str]
+    raised: frozenset[str]
     numbers: Pattern
     shapes: tuple[tuple[Pattern, str, bool], ...]
 
