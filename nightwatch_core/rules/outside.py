@@ -193,7 +193,7 @@ def _followed(
 
 
 def _choices(node: Node, root: Node) -> list[Node]:
-    """List what can be an expression's value: the sides of an "or", what sets a name before."""
+    """List what can be a value: the sides of an "or", what sets a name before, the last first."""
     operator = node.child_by_field_name("operator")
     if operator and syntax.text_of(operator) in ("||", "or", "??"):
         return node.named_children
@@ -201,7 +201,7 @@ def _choices(node: Node, root: Node) -> list[Node]:
     sets = (i for function in functions for i in names.sets_of(function, written(node)))
     before = (i for i in sets if i.end_byte <= node.start_byte)
     values = (i.child_by_field_name("right") or i.child_by_field_name("value") for i in before)
-    return [value for value in values if value]
+    return [value for value in values if value][::-1]
 
 
 def _listed(role: str, language: str, text: str, around: str, name: str = "") -> str:
