@@ -135,6 +135,9 @@ def turn_of(
     changed = _changed_file(lesson, digest_of) or (f"{frames} has changed since" if frames else "")
     if changed:
         return Doubt(changed)
+    is_blind = occurrences.why_weak(lesson) and not lesson.watched  # a service may have been away
+    if is_blind and any(map(digest_of, occurrences.watched_files(tonight.case))):
+        return Doubt(f"{why}, and its stack trace was not known")
     if lesson.model == RULES and not tonight.by_rules:
         return Doubt(f"{why}, and only the rules looked at it")
     if not tonight.by_rules and lesson.analyst not in ("", tonight.analyst):

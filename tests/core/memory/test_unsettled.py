@@ -46,6 +46,12 @@ def test_a_proof_ends_the_count():
     assert (proved.unsettled_nights, proved.unsettled_since, proved.watched) == (0, None, ())
 
 
+def test_what_had_no_trace_is_looked_at_with_one():
+    unseen = weak().model_copy(update={"watched": ()})
+    assert turn(unseen).why == "its confidence was low, and its stack trace was not known"
+    assert turn(weak()) is None
+
+
 def test_what_stays_the_same_is_looked_at_again_once_in_32_nights_and_an_owed_fix_at_once():
     owed = lesson(fix_owed="app/rate.rb: it does not parse", unsettled_nights=1)
     for of, nights in ((weak(), [32, 64]), (owed, [2, 32, 64])):
