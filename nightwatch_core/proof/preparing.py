@@ -165,7 +165,9 @@ def proved_profile(
             continue
         how = environment.how or "of this machine"
         tell(f"dependencies {how} ({environment.interpreter or variant.language})")
-        for runner in variant.runners:
+        words = ("/bin/sh", "-c", variant.verify)
+        by_person = (kits.Runner(name="verify", words=words, takes_files=False),)
+        for runner in by_person if variant.verify else variant.runners:
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
                 continue
@@ -212,7 +214,7 @@ def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
     said = {name: clue.value.partition("=")[2] for name, clue in asked.items()}
     if said != dict(kit.variables) and kit.services:
         yield kit._replace(variables=tuple(said.items()))
-    if kit.runners[0].words[:2] == _BUNDLED:  # the gems of the system, without their lock
+    if kit.runners and kit.runners[0].words[:2] == _BUNDLED:  # gems of the system, no lock
         plain = (item.model_copy(update={"words": item.words[2:]}) for item in kit.runners)
         yield kit._replace(runners=tuple(plain), preparation=None, environment=())
     elif kit.preparation and kit.preparation.fetches and kit.preparation.beside:

@@ -83,3 +83,11 @@ def test_what_cannot_be_run_is_said_and_ends_with_one(answer, more, said, capsys
     code, shown, _ = prepared(Documents(), answer, capsys, **more)
     assert code == 1
     assert said in shown
+
+
+def test_the_test_command_that_a_person_set_is_what_is_proved(capsys, monkeypatch):
+    monkeypatch.setenv("NIGHTWATCH_VERIFY", "make check")
+    documents = Documents()
+    code, shown, sandbox = prepared(documents, lambda *_: unittest_run(count=3), capsys)
+    assert (code, "Runnable: 3 of 3 tests pass" in shown) == (0, True)
+    assert ("/bin/sh", "-c", "make check") in {words for words, _ in sandbox.asked}
