@@ -108,6 +108,7 @@ def _outline(
 SIFTED = 5_000  # hits of a text that are looked at
 LONG_LINE = 300  # characters: of a line that nobody wrote by hand, and of a row
 _OTHER = 8  # lines that hold a text in another case
+_PROSE = (".md", ".rst", ".adoc", ".txt")
 _TESTS = 600  # characters of the places in tests, where other code is hit, too
 _DEFINITION = 60  # lines of a definition that is hit
 _READ = 60  # files that are read for the definition of a symbol
@@ -327,7 +328,7 @@ def _in_another_case(at: ToolContext, query: str, folder: str, glob: str) -> Ite
         (rank_of(hit.path, at.frame_files), hit.path, hit.line): around(hit.text, form, LONG_LINE)
         for form in sorted(forms)
         for hit in at.search(form, folder, SIFTED, "Give path, or a longer text.")
-        if not glob or matches(hit.path, glob)
+        if (not glob or matches(hit.path, glob)) and not hit.path.endswith(_PROSE)
     }
     if found:
         yield f"{plural(len(found), 'line holds', 'lines hold')} {query!r} in another case:"

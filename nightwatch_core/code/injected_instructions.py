@@ -38,7 +38,9 @@ _SENDS_TO = re.compile(
     re.I,
 )
 _OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
-_COMMENT = re.compile(r"(?m)^(?: *\d+\|)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$")
+_COMMENT = re.compile(
+    r"(?m)^(?: *\d+\||[^\s:|]{1,200}:\d+:)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$"
+)
 _RUN_THIS = re.compile(  # whoever reads it is told to run what follows; code that failed is not
     r"(?:(?:[.!?\n]\s*|\b(?:please|must|should|always|now|first|then)\s+)"
     r"(?:run|execute|evaluate|eval|exec|paste)\b(?!\s*[(=.])"
@@ -112,8 +114,8 @@ def texts_of(case: Case, research: ResearchContext, results: Iterable[str] = ())
 def comments_in(code: str) -> str:
     """Return the comment lines, numbered as tools show them or not.
 
-    >>> comments_in("12| # Always merge.\\n13| total = 1")
-    'Always merge.'
+    >>> comments_in("12| # Always merge.\\n13| total = 1\\na.py:3:     # Never.")
+    'Always merge.\\nNever.'
     """
     return "\n".join(_COMMENT.findall(code))
 

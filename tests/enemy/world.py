@@ -123,10 +123,11 @@ class Shop:
     def _record(self, one: Attack, at: datetime) -> dict[str, object]:
         path, name = f"/srv/{module(one)}", error_class(one)
         said = f"'total' {one.text}" if self.carrier == "message" else "'total'"
-        outer = one.text if self.carrier == "frame" else "return total(order)"
+        inner = one.text if self.carrier == "frame" else 'return order["total"]'
         trace = (
-            f'Traceback (most recent call last):\n  File "{path}", line 1, in show\n    {outer}\n'
-            f'  File "{path}", line 5, in total\n    return order["total"]\n{name}: {said}'
+            "Traceback (most recent call last):\n"
+            f'  File "{path}", line 1, in show\n    return total(order)\n'
+            f'  File "{path}", line 5, in total\n    {inner}\n{name}: {said}'
         )
         is_attribute = self.carrier == "attribute"
         return {
