@@ -35,7 +35,10 @@ class _Comparison(ctypes.Structure):
 def _launch(user: int, limits: list[str], words: list[str]) -> None:
     for limit in limits:
         name, _, most = limit.partition("=")
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (int(most), int(most)))
+        kind = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(kind)[1]  # whoever set it lower meant it
+        bound = int(most) if hard == resource.RLIM_INFINITY else min(int(most), hard)
+        resource.setrlimit(kind, (bound, bound))
     seccomp = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     seccomp.seccomp_init.restype = ctypes.c_void_p
     rules = ctypes.c_void_p(seccomp.seccomp_init(ALLOW))

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, shell
 from machine import needs
 
+from nightwatch_core.adapters.sandbox import launcher
 from nightwatch_core.adapters.sandbox import local_sandbox as place
 from nightwatch_core.adapters.sandbox.ladder import Confinement
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, laid_out
@@ -88,3 +91,11 @@ def test_a_tree_that_does_not_fit_is_said_to(tmp_path):
     sandbox = cells.sandbox(tmp_path, {"large": "x" * 3_000_000})
     assert sandbox.run(COMMIT, (), shell("true", work_mb=1)).code == NOT_LAID_OUT
     sandbox.close()
+
+
+def test_a_limit_that_somebody_set_lower_stays_as_it_is():
+    needs("sandbox", "prlimit")
+    starts = [sys.executable, "-I", "-S", launcher.__file__, str(os.geteuid()), "NOFILE=512", "--"]
+    words = ["prlimit", "--nofile=128:128", *starts, "/bin/sh", "-c", "ulimit -n"]
+    run = subprocess.run(words, capture_output=True, text=True)
+    assert run.stdout == "128\n", run.stderr
