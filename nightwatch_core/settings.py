@@ -1,4 +1,4 @@
-"""Everything that can be set from outside: the environment and `.env`, read once, checked at start.
+"""Everything that can be set from outside: environment, `.env` and `nightwatch.toml`.
 
 The choices of a night (models/options.py) are settings too, `NIGHTWATCH_` in front; here are the
 rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or report shows them.
@@ -6,25 +6,29 @@ rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or r
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import OF_A_RUN, REPLACED, NightOptions
+from nightwatch_core.models.options import OF_A_RUN, PATHS, REPLACED, SECTIONS, NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PREFIX = "NIGHTWATCH_"
-_FROM_OUTSIDE = SettingsConfigDict(
-    extra="ignore", frozen=True, env_ignore_empty=True, str_strip_whitespace=True
-)
+CONFIG = "nightwatch.toml"
 T = TypeVar("T")
 
 
@@ -39,11 +43,49 @@ def _named(folder: Path) -> Path:
     raise StopTheNight(f"invalid settings: {ascii(str(folder))} is not a valid folder name")
 
 
-class Settings(BaseSettings):
+class _FromOutside(BaseSettings):
+    """What is given wins over the environment, that over `.env`, that over nightwatch.toml."""
+
+    model_config = SettingsConfigDict(
+        extra="ignore",
+        frozen=True,
+        env_ignore_empty=True,
+        str_strip_whitespace=True,
+        coerce_numbers_to_str=True,
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the file behind everything else."""
+        file = InitSettingsSource(settings_cls, dict(configuration().values))
+        return init_settings, env_settings, dotenv_settings, file
+
+
+class Settings(_FromOutside):
     """Folders, addresses and secrets. Relative folders count from `home`."""
 
-    model_config = _FROM_OUTSIDE
-
+    config: str = _from(
+        "NIGHTWATCH_CONFIG",
+        "Settings file; empty: nightwatch.toml in the current folder, else in NIGHTWATCH_HOME.",
+    )
+    application: str = _from(
+        "NIGHTWATCH_APPLICATION",
+        "Name of the application and of its deployments.",
+        pattern=r"^([A-Za-z0-9][\w.-]{0,59})?$",
+    )
+    schedule: str = _from(
+        "NIGHTWATCH_SCHEDULE",
+        "When its deployment runs: a time or a cron expression, then the time zone.",
+        "05:00 Europe/Berlin",
+        pattern=r"^(\d\d?:\d\d|(\S+ ){4}\S+)( \S+)?$",
+    )
     home: Path = _from("NIGHTWATCH_HOME", "Folder that contains agents/ and knowledge/.", CHECKOUT)
     state_dir: Path = _from(
         "NIGHTWATCH_STATE", "Folder for state: reports, results, database.", Path(".nightwatch")
@@ -127,10 +169,10 @@ class Settings(BaseSettings):
         return self.home / self.tasks_dir
 
 
-class _Choices(NightOptions, BaseSettings):
+class _Choices(NightOptions, _FromOutside):
     """The night's options as environment variables."""
 
-    model_config = SettingsConfigDict(**_FROM_OUTSIDE, env_prefix=PREFIX)
+    model_config = SettingsConfigDict(env_prefix=PREFIX)
 
 
 def settings() -> Settings:
@@ -159,7 +201,106 @@ def names() -> tuple[str, ...]:
     """Return every environment variable that is read, in the order of `.env.example`."""
     kept = (name for name in NightOptions.model_fields if name not in OF_A_RUN)
     options = tuple(f"{PREFIX}{name.upper()}" for name in kept)
-    return (*options, *(field.alias or name for name, field in Settings.model_fields.items()))
+    return (*options, *(_ALIASES[name] for name in Settings.model_fields))
+
+
+# nightwatch.toml: the same settings by shorter names, in sections.
+
+_ALIASES = {name: field.alias or name for name, field in Settings.model_fields.items()}
+_SECRETS = [n for n, field in Settings.model_fields.items() if field.annotation == SecretStr | None]
+
+
+class Configuration(NamedTuple):
+    """The settings of a file, by the names of the models; no file, no settings."""
+
+    file: Path | None = None
+    values: Mapping[str, object] = {}
+    keys: Mapping[str, str] = {}  # where each value stands in the file
+
+
+def configuration() -> Configuration:
+    """Read nightwatch.toml; raises `StopTheNight` listing every key that cannot stand there."""
+    file = _config_file()
+    if file is None:
+        return Configuration()
+    try:
+        sections = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as trouble:
+        raise StopTheNight(f"{file} cannot be read: {trouble}") from None
+    if wrong := [f"  {line}" for line in _wrong_keys(sections)]:
+        raise StopTheNight("\n".join((f"invalid {file}:", *wrong)))
+    values: dict[str, object] = {}
+    if name := sections.get("application", {}).get("name"):
+        values[_ALIASES["state_dir"]] = file.parent / ".nightwatch" / str(name)
+        values[_ALIASES["knowledge_dir"]] = file.parent / "knowledge" / str(name)
+    keys = {}
+    for section, given in sections.items():
+        for key, value in given.items():
+            field = SECTIONS[section][key]
+            name = _ALIASES.get(field, field)
+            items = value if isinstance(value, list) else [value]
+            if field in PATHS:
+                items = [_beside(file.parent, part) for item in items for part in item.split(",")]
+            values[name] = ",".join(map(str, items)) if len(items) != 1 else items[0]
+            keys[name] = f"[{section}] {key}"
+    return Configuration(file, values, keys)
+
+
+def _config_file() -> Path | None:
+    named = os.environ.get(_ALIASES["config"]) or dotenv_values(_env_file()).get(_ALIASES["config"])
+    if named and not _named(Path(named)).is_file():
+        raise StopTheNight(f"there is no settings file {named}: see --config, NIGHTWATCH_CONFIG")
+    places = (Path(named),) if named else (Path(CONFIG), _env_file().with_name(CONFIG))
+    return next((_named(path).absolute() for path in places if _named(path).is_file()), None)
+
+
+def _beside(folder: Path, item: str) -> str:
+    """Count a path from a folder; what is no path stays.
+
+    >>> [_beside(Path("/a"), item) for item in ("b.log", " @lists/b", "-", "none", "~/b", "")]
+    ['/a/b.log', '@/a/lists/b', '-', 'none', '~/b', '']
+    """
+    item = item.strip()
+    if item in ("", "-", "none") or item.startswith("~"):
+        return item
+    return f"@{folder / item[1:]}" if item.startswith("@") else str(folder / item)
+
+
+def _wrong_keys(sections: Mapping[str, object]) -> Iterator[str]:
+    for section, given in sections.items():
+        if not isinstance(given, dict):
+            yield f"{section} stands outside a section{_meant(section)}"
+        elif section not in SECTIONS:
+            near = difflib.get_close_matches(section, SECTIONS, n=1)
+            yield f"[{section}] is not a section{f': did you mean [{near[0]}]?' if near else ''}"
+        else:
+            for key, value in given.items():
+                items = value if isinstance(value, list) else [value]
+                field = SECTIONS[section].get(key, key.lower())
+                secret = [n for n in _SECRETS if field in (n, _ALIASES[n].lower())]
+                if secret:
+                    yield (
+                        f"[{section}] {key} is a secret: set {_ALIASES[secret[0]]} in the "
+                        "environment instead"
+                    )
+                elif section == "run":
+                    yield f"[run] {key}: {REPLACED.get(f'{PREFIX}{key.upper()}', 'no such key')}"
+                elif key not in SECTIONS[section]:
+                    yield f"[{section}] {key} is not a key{_meant(key, section)}"
+                elif not all(isinstance(item, str | int | float) for item in items) or (
+                    field in PATHS and not all(isinstance(item, str) for item in items)
+                ):
+                    yield f"[{section}] {key}: text was expected"
+
+
+def _meant(key: str, section: str = "") -> str:
+    likely: dict[str, str] = {}
+    for name, keys in sorted(SECTIONS.items(), key=lambda item: item[0] == section):
+        for short, field in keys.items():
+            place = f"[{name}] {short}"
+            likely |= {field: place, f"{PREFIX}{field}".lower(): place, short: place}
+    near = difflib.get_close_matches(key.lower(), likely, n=1, cutoff=0.7)
+    return f": did you mean {likely[near[0]]}?" if near else ""
 
 
 def _is_this_machine(address: str) -> bool:
@@ -184,10 +325,19 @@ def _read(kind: Callable[..., T], what: str, given: Mapping[str, object]) -> T:
         return kind(_env_file=_env_file(), **given)
     except ValidationError as problems:
         every = problems.errors(include_input=False)
-        lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
+        lines = (f"  {_place(item['loc'], given)}: {item['msg']}" for item in every)
         raise StopTheNight("\n".join((f"invalid {what}:", *lines))) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
+
+
+def _place(location: tuple[int | str, ...], given: Mapping[str, object]) -> str:
+    """Name an option or setting, with its place where nightwatch.toml set it."""
+    name, file = str(location[0] if location else "?"), configuration()
+    outside = {*os.environ, *dotenv_values(_env_file())}
+    if name not in file.keys or name in given or {name, f"{PREFIX}{name.upper()}"} & outside:
+        return name
+    return f"{file.keys[name]} of {file.file}"
 
 
 def _misspelt() -> tuple[str, ...]:

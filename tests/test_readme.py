@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_rules import rules_from
-from nightwatch_core.models.options import OF_A_RUN, NightOptions
+from nightwatch_core.models.options import OF_A_RUN, SECTIONS, NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces import grammar
@@ -46,7 +47,7 @@ FILES = ROOT / "nightwatch_core/adapters/files/README.md"
 DOCUMENTS = (README, DEPLOYING, MEMORY, AGENTS, HOUSE, FILES, ROOT / "CHANGELOG.md")
 MADE_BY_A_RUN = (
     *(".nightwatch/", "knowledge/index.yml", "knowledge/archive/", "knowledge/quarantine/"),
-    *("outbox/", "report."),
+    *("outbox/", "report.", "nightwatch.toml"),
 )
 LANGUAGES = {
     "python": "Python",
@@ -61,10 +62,16 @@ LANGUAGES = {
 }
 
 
+KEYS = {
+    field: f"`[{name}] {key}`" for name, keys in SECTIONS.items() for key, field in keys.items()
+}
+
+
 def options_table() -> str:
-    """Every choice of a night: setting, flag, default, meaning."""
+    """Every choice of a night: key, setting, flag, default, meaning."""
     rows = [
         (
+            "" if name in OF_A_RUN else KEYS[name],
             "of a run" if name in OF_A_RUN else f"`NIGHTWATCH_{name.upper()}`",
             f"`--{name.replace('_', '-')}`",
             _default(field.default),
@@ -72,20 +79,21 @@ def options_table() -> str:
         )
         for name, field in NightOptions.model_fields.items()
     ]
-    return _table(("Setting", "Flag", "Default", "Meaning"), rows)
+    return _table(("Key", "Setting", "Flag", "Default", "Meaning"), rows)
 
 
 def settings_table() -> str:
     """Every other setting: folders, addresses and secrets."""
     rows = [
         (
+            "" if "SecretStr" in str(field.annotation) else KEYS.get(name, ""),
             f"`{field.alias}`",
             "the checkout" if name == "home" else _default(field.default),
             field.description or "",
         )
         for name, field in Settings.model_fields.items()
     ]
-    return _table(("Setting", "Default", "Meaning"), rows)
+    return _table(("Key", "Setting", "Default", "Meaning"), rows)
 
 
 def shapes_table() -> str:
@@ -340,6 +348,12 @@ def test_the_ignore_rule_of_the_readme_is_one() -> None:
     rules = rules_from(yaml.safe_dump({"ignore": yaml.safe_load(rule)}))
     assert len(rules.rules) == 1
     assert not rules.complaints
+
+
+def test_the_settings_file_of_the_readme_is_one() -> None:
+    (file,) = [text for language, text in fences(DEPLOYING) if language == "toml"]
+    for section, given in tomllib.loads(file).items():
+        assert set(given) <= set(SECTIONS[section])
 
 
 def test_nothing_of_a_machine_or_of_marketing_is_in_it() -> None:

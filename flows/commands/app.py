@@ -1,9 +1,11 @@
 """The `nightwatch` command: its verbs, and how it fails."""
 
 import importlib.metadata
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -61,6 +63,7 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
 
 def main() -> None:
     """Run the command; what we raise on purpose is a message, not a traceback."""
+    _choose_config(sys.argv)
     named = [verb for verb in sys.argv[1:2] if verb in VERBS]
     try:
         if advice := REPLACED.get(" ".join(sys.argv[1:2])):
@@ -72,8 +75,22 @@ def main() -> None:
         complain(trouble)
 
 
+def _choose_config(words: list[str]) -> None:
+    """Take `--config FILE` out of the words, before or after the verb: settings are read early."""
+    at = next((n for n, word in enumerate(words) if word.partition("=")[0] == "--config"), 0)
+    last = at + (1 if "=" in words[at] else 2)
+    if at and last <= len(words):
+        os.environ["NIGHTWATCH_CONFIG"] = str(
+            Path(words[last - 1].removeprefix("--config=")).absolute()
+        )
+        del words[at:last]
+
+
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    config: Annotated[
+        str, typer.Option(help="Settings file, before or after the verb; empty: nightwatch.toml.")
+    ] = "",
 ) -> None:
     """Options of the command itself."""
     if version:

@@ -1,12 +1,14 @@
 """Options of a night: one definition for parameters, flags and settings.
 
 Every field is the parameter `field` of the flow `nightly`, the flag `--field` of `nightwatch night`
-and, but for those `OF_A_RUN`, the setting `NIGHTWATCH_FIELD`. Nothing secret belongs here: Prefect
-stores and shows it.
+and, but for those `OF_A_RUN`, the setting `NIGHTWATCH_FIELD` and a key of nightwatch.toml. Nothing
+secret belongs here: Prefect stores and shows it.
 """
 
+import tomllib
 from collections.abc import Mapping
 from datetime import datetime
+from importlib.resources import files
 from typing import Any, Literal
 
 from pydantic import Field
@@ -177,7 +179,11 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-OF_A_RUN = ("commit", "agent", "dry_run", "force")
+_TABLE = tomllib.loads((files(__package__) / "sections.toml").read_text("utf-8"))
+PATHS: tuple[str, ...] = tuple(_TABLE.pop("paths"))
+SECTIONS: Mapping[str, Mapping[str, str]] = _TABLE
+"""Sections of nightwatch.toml: each key, and the option or setting behind it."""
+OF_A_RUN = tuple(SECTIONS["run"])
 """Options that are chosen run by run: as settings they would hold for every night, unseen."""
 
 REPLACED: Mapping[str, str] = {

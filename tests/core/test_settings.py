@@ -2,13 +2,24 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import SecretStr
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import OF_A_RUN, NightOptions
-from nightwatch_core.settings import CHECKOUT, PREFIX, Settings, names, night_options, settings
+from nightwatch_core.models.options import OF_A_RUN, PATHS, SECTIONS, NightOptions
+from nightwatch_core.settings import (
+    CHECKOUT,
+    PREFIX,
+    Settings,
+    configuration,
+    names,
+    night_options,
+    settings,
+)
 
 EXAMPLE = CHECKOUT / ".env.example"
+FILES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
+MOST_OPTIONS = 40
 
 
 @pytest.fixture(autouse=True)
@@ -193,3 +204,96 @@ def test_no_key_goes_over_a_network_unencrypted(name, monkeypatch):
     ):
         monkeypatch.setenv(name, address)
         assert settings()
+
+
+def row(name):
+    return pytest.mark.parametrize("row", FILES[name], ids=lambda row: row["name"])
+
+
+def test_every_option_and_setting_has_its_place_in_the_file():
+    fields = [field for keys in SECTIONS.values() for field in keys.values()]
+    elsewhere = {"home", "config"}  # where the file is looked for
+    assert sorted(fields) == sorted(
+        {*NightOptions.model_fields, *Settings.model_fields} - elsewhere
+    )
+    assert set(PATHS) <= set(fields)
+    assert all(re.fullmatch("[a-z_]{2,20}", key) for keys in SECTIONS.values() for key in keys)
+    assert len(NightOptions.model_fields) <= MOST_OPTIONS
+
+
+@row("accepted")
+def test_a_file_sets_options(row, home):
+    (home / "nightwatch.toml").write_text(row["file"])
+    made = night_options().model_dump(exclude_defaults=True)
+    shown = {name: str(value).replace(f"{home}/", "./") for name, value in made.items()}
+    assert shown == {name: str(value) for name, value in row["options"].items()}
+
+
+@row("refused")
+def test_a_file_with_mistakes_is_refused(row, home):
+    (home / "nightwatch.toml").write_text(row["file"])
+    with pytest.raises(StopTheNight) as raised:
+        night_options()
+    told = str(raised.value).replace(f"{home}/", "./") + "\n"
+    assert not [line for line in row["says"] if line not in told]
+    assert "very-secret" not in told
+
+
+def test_flag_over_environment_over_env_file_over_toml_over_default(home, monkeypatch):
+    (home / "nightwatch.toml").write_text(
+        """
+        [publish]
+        issues = 9
+        [budget]
+        parallel = 8
+        tokens = 5000
+        [code]
+        github_repo = "shop/toml"
+        github_url = "https://toml.example.com"
+        """
+    )
+    (home / ".env").write_text("NIGHTWATCH_MAX_ISSUES=4\nNIGHTWATCH_CONCURRENCY=2\n")
+    monkeypatch.setenv("NIGHTWATCH_MAX_ISSUES", "5")
+    monkeypatch.setenv("GITHUB_REPO", "shop/environment")
+    monkeypatch.setenv("GITHUB_API_URL", "")  # empty: not set
+    options = night_options({"max_errors": 6})
+    assert options.max_issues == 5
+    assert options.concurrency == 2
+    assert (options.total_token_budget, options.cost_per_night) == (5000, 6.0)
+    assert night_options({"max_issues": 6}).max_issues == 6
+    assert settings().github_repo == "shop/environment"
+    assert settings().github_api_url == "https://toml.example.com"
+
+
+def test_a_file_is_named_or_lies_in_the_current_folder_or_at_home(home, monkeypatch):
+    here, named = home / "here", home / "shop.toml"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert configuration().file is None
+    for number, file in enumerate((home / "nightwatch.toml", here / "nightwatch.toml", named)):
+        file.write_text(f"[publish]\nissues = {number}\n")
+        if file == named:
+            monkeypatch.setenv("NIGHTWATCH_CONFIG", "../shop.toml")
+        assert night_options().max_issues == number
+    monkeypatch.setenv("NIGHTWATCH_CONFIG", "nowhere.toml")
+    with pytest.raises(StopTheNight, match=r"no settings file nowhere\.toml"):
+        settings()
+
+
+def test_an_application_with_a_name_has_its_own_state_and_knowledge(home, monkeypatch):
+    monkeypatch.delenv("NIGHTWATCH_STATE")
+    places = set()
+    for name, rest in (("shop", ""), ("api", ""), ("web", 'state = "state"\nknowledge = "/srv/k"')):
+        file = home / f"{name}.toml"
+        file.write_text(f'[application]\nname = "{name}"\n{rest}')
+        monkeypatch.setenv("NIGHTWATCH_CONFIG", str(file))
+        places |= {settings().state, settings().knowledge}
+    assert places == {
+        *(home / ".nightwatch/shop", home / "knowledge/shop"),
+        *(home / ".nightwatch/api", home / "knowledge/api"),
+        *(home / "state", Path("/srv/k")),
+    }
+    (home / "bad.toml").write_text('[application]\nname = "../shop"\n')
+    monkeypatch.setenv("NIGHTWATCH_CONFIG", str(home / "bad.toml"))
+    with pytest.raises(StopTheNight, match=r"\[application\] name of .*bad\.toml"):
+        settings()
