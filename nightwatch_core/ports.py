@@ -214,6 +214,9 @@ class FileSource(ErrorSource, Protocol):
         Raises `StopTheNight` where no file can be opened, not where no record is readable.
         """
 
+    def check_names(self) -> None:
+        """Raise `StopTheNight` where no name leads to a file; reads none."""
+
 
 class SourceMaps(Protocol):
     """Source maps of JavaScript bundles."""

@@ -235,10 +235,15 @@ def night(verbose: Verbose = False, collect: Collect = False, **choices: Any) ->
 
 
 def check_options(choices: dict[str, Any]) -> None:
-    """Raise `StopTheNight` where the options cannot work: Prefect need not start for that."""
+    """Raise an error where the options cannot work: Prefect need not start for that.
+
+    Where nobody watches and a team is to be told, the night itself tells that its files are gone.
+    """
     options = wiring.with_default_ports(night_options(choices))
     lookback(options.since)
     check_batch_mode(options)
+    if options.notify == "local" or sys.stderr.isatty():
+        wiring.check_inputs(options)
 
 
 # `nightwatch one`, and `python flows/one_error.py`: one error again.
@@ -268,6 +273,7 @@ def one(
         choices |= {"source": "file", "errors": wiring.keep_pasted_record(text)}
     else:
         choices = with_kept_input(choices)
+        wiring.check_inputs(night_options(choices))
     given: dict[str, Any] = {"error": error, "error_class": error_class, "transaction": transaction}
     given["others"] = {name: value for name, value in choices.items() if value is not None}
     run_and_show(lambda: import_module("flows.one_error").one_error, given, verbose)

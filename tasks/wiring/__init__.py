@@ -33,6 +33,7 @@ from nightwatch_core.adapters.stores.project_documents import ProjectFiles
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
+from nightwatch_core.analysis.agent_specs import agents_of, choose
 from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake import default_ports
@@ -174,6 +175,18 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     )
     services.check_installed(filled)
     return filled
+
+
+def check_inputs(options: NightOptions) -> None:
+    """Raise an error where files, checkout or agent that were named are not there."""
+    if replacement():
+        return
+    if options.errors and "file" in (options.sources() or ("file",)):
+        local.error_files(options).check_names()
+    if options.repo and options.code in ("", "checkout"):
+        local.checkout(options, settings()).head()
+    if options.agent:
+        choose(agents_of(agent_store()), "", options.agent)
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:

@@ -315,6 +315,18 @@ class ErrorFiles:
         """None: files tell of no deployments."""
         return ()
 
+    def check_names(self) -> None:
+        """Raise `StopTheNight` where no name leads to a file; reads none."""
+        unread = []
+        for item in chain.from_iterable(map(files_of, self._paths)):
+            if isinstance(item, File) and is_there(item.path):
+                return
+            label = (
+                item if isinstance(item, str) else f"{item.label} does not exist: check the name"
+            )
+            unread.append(label)
+        raise StopTheNight(f"no error file can be read: {'; '.join(unread[:3])}")
+
     def probe(self) -> str:
         """Say how much is there; reads the files."""
         reading = self._reading(None, None)

@@ -31,12 +31,14 @@ def test_names_with_commas_between_them(tmp_path):
         (f"{b},{a},{spaces}", 3),
     ):
         assert sum(group.occurrences for group in read(errors).groups) == count, errors
+        ErrorFiles(named_paths(errors)).check_names()
 
 
 def test_a_name_that_cannot_be_one_does_not_exist(tmp_path):
     for errors in ("x" * 5_000, "a\0b", str(tmp_path / "gone"), "~nobody-is-called-this/x"):
-        with pytest.raises(StopTheNight, match="does not exist|cannot be read"):
-            read(errors)
+        for look in (read, lambda errors: ErrorFiles(named_paths(errors)).check_names()):
+            with pytest.raises(StopTheNight, match="does not exist|cannot be read"):
+                look(errors)
 
 
 def test_a_file_lists_names(tmp_path):
