@@ -177,12 +177,12 @@ def waits_for(lesson: Lesson) -> str:
     looks = sum(seen.verdict != "known" for seen in lesson.nights)
     nights = plural(max(len(lesson.nights), looks), "night")
     files = ", ".join(dict.fromkeys(item.path for item in lesson.watched[:2]))
-    changed = f"{line(files, _STEP)} changes, " if files else ""
+    changed = f"a change of {line(files, _STEP)}, " if files else ""
     asked = lesson.question or next(iter(lesson.next_steps), "")
     ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
     return (
-        f"no proof since {since.isoformat()} ({why_weak(lesson)}), looked at on {looks} of "
-        f"{nights}: looked at again once {changed}it occurs more often or the model changes{ask}"
+        f"seen since {since.isoformat()} ({why_weak(lesson)}), looked at on {looks} of {nights}, "
+        f"waiting for {changed}a higher rate or another model{ask}"
     )
 
 

@@ -70,11 +70,14 @@ class NightRecord(Value):
     status: Status | Literal["running"]
     started: datetime
     finished: datetime | None = None
+    app: str = ""  # whose errors were read; empty: none, or kept before it was recorded
     errors: int = 0
     analysed: int = 0
     known: int | None = None  # cases of earlier nights; None: kept before they were counted
     issues: int = 0
     pulls: int = 0
+    merged: int = 0  # of our pull requests, as the night noticed it
+    verified: int = 0  # of these, whose effect it measured
     cost: float | None = None
     traffic: int | None = None  # the application's transactions in the window; None: not known
     night: Night | None = None

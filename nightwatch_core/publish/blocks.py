@@ -36,6 +36,7 @@ class Limits(Value):
     reasons: int = 40  # why groups were dropped
     examples: int = 25  # of a reason
     lines: int = 50
+    changes: int = 50  # of a kind, since the night before
     common: int = 20  # patterns, and ignore rules to add
     facts: int = 12  # of one finding, like all below
     evidence: int = 12
@@ -46,6 +47,7 @@ class Limits(Value):
     handovers: Literal["all", "alone", "none"] = "all"  # errors without a cause shown in detail
     paths: int = 10  # where the report lies
     standing: bool = True  # earlier proposals without news
+    known: bool = True  # errors without news shown in detail: else they are a row of the table
     advice: bool = True  # what whoever runs it might set, and commands to type there
     good_health: bool = True  # of the services, where nobody has to do anything
     without: frozenset[str] = frozenset()
@@ -60,12 +62,14 @@ BRIEF = Limits(
     reasons=8,
     examples=2,
     lines=5,
+    changes=3,
     common=3,
     evidence=3,
     code_lines=4,
     suspects=1,
     texts=3,
     handovers="alone",
+    known=False,
     paths=1,
     without=frozenset(
         {"facts", "message", "fix", "considered", "learned", "capture", "how", "trace"}
@@ -252,6 +256,7 @@ class Finding(Value):
     error: str  # class and message; empty where they are the title
     where: str
     seen: str
+    glance: tuple[Fact, ...] = ()  # since when, whose change, what to do first
     confidence: Confidence
     unknown: bool = False  # cause unknown, and so nothing to be sure of
     gist: str = ""  # what is known then, in a line
@@ -327,11 +332,11 @@ def bullets(
 class ReportView(Value):
     """One night as people read it, in reading order."""
 
-    night: str
+    title: str  # applications and night
     status: Status
     standing: Standing
     headline: str
-    source: str = ""  # which applications, and which code was read
+    source: str = ""  # which code was read
     warnings: tuple[str, ...] = ()
     banner: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -339,17 +344,17 @@ class ReportView(Value):
     @property
     def rows(self) -> tuple[Row, ...]:
         """Return the lines of the table of errors."""
-        return self._first(ErrorTable)
+        return self._all(ErrorTable)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are shown."""
-        return self._first(Findings)
+        return self._all(Findings)
 
     def section(self, kind: str) -> Section:
         """Return the section of that kind; an empty one where there is none."""
         return next((item for item in self.sections if item.kind == kind), Section(kind=kind))
 
-    def _first(self, kind: type[CutList[T]]) -> tuple[T, ...]:
+    def _all(self, kind: type[CutList[T]]) -> tuple[T, ...]:
         listed = (block for section in self.sections for block in section.blocks)
-        return next((block.items for block in listed if isinstance(block, kind)), ())
+        return tuple(chain(*(block.items for block in listed if isinstance(block, kind))))

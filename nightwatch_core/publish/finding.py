@@ -108,7 +108,7 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
     )
     yield blocks.bullets("kept back", "Quarantined", quarantined, many)
     title = "Suspected change" if of.suspect_commit else "Suspects"
-    yield blocks.bullets("suspects", title, _suspects(of), limits.suspects)
+    yield blocks.bullets("suspects", title, suspected(of), limits.suspects)
     yield blocks.bullets("open", "Unconfirmed explanations", _explanations(of, "open"), many)
     yield blocks.bullets("next", "Next steps", of.next_steps, many)
     twins = (
@@ -267,8 +267,8 @@ def descriptions(analysis: Analysis, path: str) -> str:
     return " ".join(map(sentence, purposes)) if len(purposes) > 1 else "".join(purposes)
 
 
-def _suspects(analysis: Analysis) -> Iterator[str]:
-    """The change that the analysis names; of a night without a model, those that rules suspect."""
+def suspected(analysis: Analysis) -> Iterator[str]:
+    """Yield the change that the analysis names; without a model, those that rules suspect."""
     named = analysis.suspect_commit.strip().lower()
     if analysis.misfit:
         return

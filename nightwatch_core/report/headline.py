@@ -30,7 +30,7 @@ def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
 
 
 def headline(report: RunReport) -> str:
-    """Return the night in one line, and what changed since the night before."""
+    """Return the night in one line where nothing else is shown: with what changed since."""
     told = []
     for kind in get_args(ChangeKind):
         some = [change for change in report.changes if change.kind == kind]
@@ -38,11 +38,11 @@ def headline(report: RunReport) -> str:
         shown = f" ({', '.join(counts)})" if kind in ("rising", "gone") else ""
         told += [f"{len(some):,} {kind}{shown}"] if some else []
     since = f" · since the night before: {', '.join(told)}" if told else ""
-    return f"{_of_tonight(report)}{since}"
+    return f"{achieved(report)}{since}"
 
 
-def _of_tonight(report: RunReport) -> str:
-    """Return what the night did; never "0 errors" where the source gave no usable answer."""
+def achieved(report: RunReport) -> str:
+    """Return what the night did in one line; never "0 errors" without a usable answer."""
     new, reused = fresh(report), [a for a in report.analyses if a.ending.kind == "reused"]
     analysed = _groups(new)
     if report.status == "failed":

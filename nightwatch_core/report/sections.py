@@ -12,7 +12,7 @@ from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBa
 from nightwatch_core.models.batch import ResultKind, Severity
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.report import ChangeKind, RunReport
 from nightwatch_core.publish.blocks import (
     LONG,
     NAME,
@@ -25,6 +25,8 @@ from nightwatch_core.publish.blocks import (
     Facts,
     Limits,
     Paragraphs,
+    Publication,
+    Publications,
     Section,
     bullets,
     cut,
@@ -46,18 +48,60 @@ ORDER: tuple[knowledge.OutcomeKind, ...] = (  # what asks for somebody first
     *("closed unmerged", "not planned", "reopened"),
     *("edited before merge", "merged", "closed"),
 )
+EFFECTS = {
+    "verified": "fixed and verified",
+    "no effect": "merged without effect",
+    "regressed": "came back after its fix",
+}
+_WAIT = {"pull": "waits for review: pull request #{}{}", "issue": "waits for you: issue #{}{}"}
 _OF_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopened")
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
 
 def changes(report: RunReport, limits: Limits) -> Section:
-    """Return which errors came back, rose, or are gone since the night before."""
-    texts = (
-        f"{change.kind}: {change.title} ({change.before:,} → {change.now:,})"
-        for change in report.changes
-        if change.kind != "new"
-    )
-    return bullets("changes", "Since the night before", texts, limits.lines)
+    """Return what changed since the night before, what fixes did, and what waits for people."""
+    texts: list[str] = []
+    for kind in get_args(ChangeKind):
+        of_kind = [item for item in report.changes if item.kind == kind]
+        told = [f"{kind}: {item.title} ({item.before:,} → {item.now:,})" for item in of_kind]
+        texts += capped(told, limits.changes)
+    listed = bullets("changes", "", texts, len(texts)).blocks
+    urls = {(item.kind, item.number): item.url for item in report.outcomes}
+    told = [
+        Publication(
+            text=f"{EFFECTS[event.kind]}: pull request{_number(event)}",
+            address=line(urls.get(("pull", event.number or 0), ""), LONG),
+            note=f"{line(update.title or update.fingerprint, TITLE)}{_figures(update, event)}",
+            state="published" if event.kind == "verified" else "failed",
+        )
+        for update, event in _news(report)
+        if event.kind in VERDICTS
+    ]
+    open_items = [item for item in report.outcomes if item.state == "open"]
+    drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
+    told += [
+        Publication(
+            text=_WAIT[item.kind].format(
+                item.number, f", checks {item.checks}" * bool(item.checks)
+            ),
+            address=line(item.url, LONG),
+            note=line(item.title, TITLE),
+            state="waits",
+        )
+        for item in sorted(open_items, key=lambda item: (item.kind == "issue", item.number))
+        if item.kind == "pull" or drafted.isdisjoint(item.names)
+    ]
+    left = cut(Publications, told, limits.lines)
+    return section("changes", "Since the night before", listed, left)
+
+
+def _number(event: knowledge.OutcomeEvent) -> str:
+    return f" #{event.number}" if event.number is not None else ""
+
+
+def _figures(update: knowledge.OutcomeUpdate, event: knowledge.OutcomeEvent) -> str:
+    figures = event.because or (watch_figures(update.watch) if update.watch else "")
+    return f" ({line(figures, TEXT)})" if figures else ""
 
 
 def patterns(report: RunReport, limits: Limits) -> Section:
@@ -117,27 +161,23 @@ at most 12 users a night'
 
 
 def outcomes(report: RunReport, limits: Limits) -> Section:
-    """Return outcomes of earlier proposals, production verdicts first.
-
-    Our other issues and pull requests follow as they stand, decided ones first.
-    """
+    """Return what people decided on earlier proposals, news first; then those decided before."""
     addresses: dict[tuple[str, int | None], str] = {
         (item.kind, item.number): item.url for item in report.outcomes
     }
     entries: list[Entry] = []
     shown: set[tuple[str, int | None]] = set()
-    news = [(update, event) for update in report.followed for event in update.outcomes]
-    for update, event in sorted(news, key=lambda pair: ORDER.index(pair[1].kind)):
+    for update, event in _news(report):
         kind = "issue" if event.kind in _OF_ISSUES else "pull"
         shown.add((kind, event.number))
-        number = f" #{event.number}" if event.number is not None else ""
-        counted = watch_figures(update.watch) if update.watch and event.kind in VERDICTS else ""
-        because = line(event.because or counted, TEXT)
+        if event.kind in VERDICTS:
+            continue  # among the changes
+        because = line(event.because, TEXT)
         words = tuple(line(f"“{word}”", TEXT) for word in event.words[:3] if word.strip())
         was_rejected = event.kind in ("closed unmerged", "not planned")
         answer = f". {_answer(update, report)}" if was_rejected else ""
         entry = Entry(
-            head=f"{event.kind}: {_ITEMS[kind]}{number}",
+            head=f"{event.kind}: {_ITEMS[kind]}{_number(event)}",
             text=line(update.title or update.fingerprint, TITLE),
             small=line(f"{because or ' / '.join(words)}{answer}".removeprefix(". "), LONG),
             more=words if because else (),
@@ -155,12 +195,13 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
                 small=watch_figures(watch) if watch.deployed_at else waiting,
             )
             entries.append(entry)
-    left = [item for item in report.outcomes if (item.kind, item.number) not in shown]
-    for item in sorted(
-        left if limits.standing else (), key=lambda item: (item.state == "open", -item.number)
-    ):
+    left = [
+        item
+        for item in report.outcomes
+        if item.state != "open" and (item.kind, item.number) not in shown
+    ]
+    for item in sorted(left if limits.standing else (), key=lambda item: -item.number):
         why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
-        why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
         entry = Entry(
             head=line(f"{_ITEMS[item.kind]} #{item.number} {item.state}{why}", NAME),
             text=line(item.title, TITLE),
@@ -170,6 +211,11 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         entries.append(entry)
     title = "Earlier proposals"
     return section("outcomes", title, cut(Entries, entries, limits.lines))
+
+
+def _news(report: RunReport) -> list[tuple[knowledge.OutcomeUpdate, knowledge.OutcomeEvent]]:
+    news = ((update, event) for update in report.followed for event in update.outcomes)
+    return sorted(news, key=lambda pair: ORDER.index(pair[1].kind))
 
 
 def _answer(update: knowledge.OutcomeUpdate, report: RunReport) -> str:
@@ -257,8 +303,10 @@ def error_in_list(group: ErrorGroup) -> str:
     return f"{error_line(group)}{' · ' if where else ''}{where} ({group.occurrences:,})"
 
 
-def gist(analysis: Analysis) -> str:
+def gist(analysis: Analysis, *, in_table: bool = False) -> str:
     """Return what is unknown, the failing line, its author and the next step as sentences.
+
+    `in_table`: what is unknown stands in the table of errors.
 
     >>> from nightwatch_core.models.errors import Case
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -267,6 +315,7 @@ def gist(analysis: Analysis) -> str:
     "It failed in a.py:3. What failed: 'EUR'. Next: Who calls it?"
     """
     given = analysis.handover or Handover()
+    given = given.model_copy(update={"unknown": ""}) if in_table else given
     told = plain.texts("gist", given=given, place=failed_in(given))
     return line(" ".join(map(sentence, told)), LONG) or "Only the message is known."
 

@@ -13,9 +13,11 @@ from nightwatch_core.publish import blocks
 from nightwatch_core.publish.blocks import BRIEF, Block, Finding, ReportView, Section
 from nightwatch_core.publish.finding import NO_CAUSE
 from nightwatch_core.report.view import view
+from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.plain_text import CutList, shortened
+from nightwatch_core.text.words import last_segment
 
-NAME = 34  # columns that a name may claim before it is broken
+WIDE = 100  # columns from which the table has all of its own
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 STYLES = {"failures": "red", "complaints": "yellow"}  # of what a section lists
@@ -55,9 +57,8 @@ def _top(shown: ReportView) -> Parts:
     for text in shown.warnings:
         yield Text(f"! {text}", STANDING[shown.standing])
     yield Text()
+    yield Text(" · ".join(filter(None, (shown.title, shown.source))), "dim")
     yield Text(shown.headline, STANDING[shown.standing])
-    if shown.source:
-        yield Text(shown.source, "dim")
 
 
 def _section(section: Section, width: int) -> Parts:
@@ -119,6 +120,7 @@ def _about(finding: Finding) -> Parts:
         yield Text(finding.news, "cyan")
     if finding.team:
         yield Text(finding.team, "bold yellow" if finding.regression else "dim")
+    yield from (_named(fact.name, fact.text) for fact in finding.glance)
 
 
 def _sureness(finding: Finding, seen: str) -> Text:
@@ -145,23 +147,40 @@ def _reasons(sections: tuple[Section, ...]) -> Parts:
 
 
 def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
+    """Columns where there is room for them; else the cells of an error one below the other."""
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, expand=True)
-    longest = max(len(name) for row in table.items for name in (row.error, row.where))
+    is_wide = width >= WIDE
+    longest = max(len(name) for row in table.items for name in (_short(row.error), row.where))
+    names = min(width * 3 // 10, max(5, longest))
     grid.add_column("#", justify="right", no_wrap=True)
-    names = min(NAME, width * 3 // 10, max(5, longest))
-    grid.add_column("Error", width=names, overflow="fold")
+    grid.add_column("Error", width=names if is_wide else None, ratio=None if is_wide else 1)
     grid.add_column("Count", justify="right", no_wrap=True)
-    grid.add_column("Cause", ratio=7, overflow="fold")
-    grid.add_column("Conf.", no_wrap=True)
-    grid.add_column("Done", ratio=5, overflow="fold")
+    if is_wide:
+        grid.add_column("Cause", ratio=7)
+        grid.add_column("Conf.", no_wrap=True)
+        grid.add_column("Done", ratio=5)
     for row in table.items:
-        told = Text(shortened(row.error, 3 * names), "bold")
+        told = Text(shortened(_short(row.error), 3 * names if is_wide else 2 * width), "bold")
         error = Text("\n").join(filter(None, (told, Text(row.where, "dim"))))
-        cause = Text(shortened(row.cause, width))
+        cause = Text(shortened(row.cause, width if is_wide else 2 * width))
         sure = Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
-        done = Text(shortened(row.done, 90), "dim" if row.known else "")
-        grid.add_row(str(row.rank), error, f"{row.count:,}", cause, sure, done)
+        done = Text(row.done, "dim" if row.known else "")
+        cells: tuple[Text, ...] = (cause, sure, done)
+        if not is_wide:
+            said = Text(" · ").join((*((sure,) if not row.unknown else ()), done))
+            error, cells = Text("\n").join((told, said) if row.known else (error, cause, said)), ()
+        grid.add_row(str(row.rank), error, f"{row.count:,}", *cells)
     return grid
+
+
+def _short(error: str) -> str:
+    """Class without its packages, and message: what a column has room for.
+
+    >>> _short("shop.errors.NotFound: a.b"), _short("Net::ReadTimeout")
+    ('NotFound: a.b', 'ReadTimeout')
+    """
+    name, colon, message = error.partition(": ")
+    return f"{last_segment(name)}{colon}{message}"
 
 
 def _excerpt(excerpt: blocks.Excerpt) -> Parts:
@@ -179,7 +198,8 @@ def _entry(entry: blocks.Entry, style: str) -> Parts:
 
 
 def _publication(publication: blocks.Publication) -> Text:
-    note = " · ".join(filter(None, (publication.note, publication.address)))
+    is_ours = publication.state == "published" or is_web(publication.address)
+    note = " · ".join(filter(None, (publication.note, publication.address * is_ours)))
     style = "" if publication.state == "published" else "dim"
     return Text(f"→ {publication.text}{': ' if note else ''}{note}", style)
 

@@ -1,17 +1,18 @@
 """The night in reading order, shared by all renderings; and as Markdown."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, cast
 
 from jinja2 import Environment
 
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.code import Commit
-from nightwatch_core.models.errors import Case, ErrorGroup
+from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish import blocks
@@ -21,11 +22,11 @@ from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
 from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import facts, sections
-from nightwatch_core.report.headline import PATCH, PUBLISHED, fresh, headline, opened
+from nightwatch_core.report.headline import PATCH, PUBLISHED, achieved, fresh, opened
 from nightwatch_core.report.health import health_section, well_services
 from nightwatch_core.report.sections import one_command
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import capped, plural, rebinned
+from nightwatch_core.text.plain_text import capped, moment, plural, rebinned
 from nightwatch_core.text.templates import is_beginning, is_name
 
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
@@ -45,53 +46,62 @@ def _templates() -> Environment:
 
 def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.ReportView:
     """Return the night in reading order: clean, bounded text for every rendering."""
-    made = (make(report, limits) for make in _SECTIONS)
+    above = (sections.changes(report, limits), *_findings(report, limits))
+    made = (*above, *(make(report, limits) for make in _SECTIONS))
     reasons = capped([line(item, blocks.LONG) for item in report.degraded], limits.lines)
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
-    groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in report.cases)
     advice = report.advice if limits.advice else ()
     banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
-    standing: blocks.Standing = "calm"
+    code, standing = report.commit, cast(blocks.Standing, "calm")
     if report.status != "complete":
         standing = report.status
     elif report.errors or report.rejects or report.failures:
         standing = "good"
     return blocks.ReportView(
-        night=line(report.night.id, blocks.NAME),
+        title=title_of(report),
         status=report.status,
         standing=standing,
-        headline=headline(report),
-        source=source_of((group.app for group in groups), report.commit),
+        headline=achieved(report),
+        source=line(f"{code.repository} at {code.sha[:10]}", blocks.TITLE) if code else "",
         warnings=warnings,
         banner=tuple(line(item, blocks.TEXT) for item in banner),
         sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
     )
 
 
-def source_of(apps: Iterable[str], commit: Commit | None) -> str:
-    """Say which applications failed, and in which repository.
+def title_of(report: RunReport) -> str:
+    """Return the applications whose errors were read, and the night."""
+    night = line(report.night.id, blocks.NAME)
+    return " · ".join(filter(None, (apps_of(case.leader.app for case in report.cases), night)))
 
-    >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
-    'shop · acme/shop at 0123456789'
+
+def apps_of(names: Iterable[str]) -> str:
+    """Name applications, the first three of many.
+
+    >>> apps_of(("shop", "", "shop", "a", "b", "c"))
+    'shop, a, b and 1 more'
     """
-    names = list(dict.fromkeys(filter(None, (line(app, blocks.NAME) for app in apps))))
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    where = f"{commit.repository} at {commit.sha[:10]}" if commit else ""
-    return line(" · ".join(filter(None, (shown, where))), blocks.TITLE)
+    apps = list(dict.fromkeys(filter(None, (line(name, blocks.NAME) for name in names))))
+    more = f" and {len(apps) - 3} more" if len(apps) > 3 else ""
+    return ", ".join(apps[:3]) + more
 
 
 def record_of(report: RunReport) -> NightRecord:
     """Return the night's line in the run history."""
+    effects = Counter(event.kind for news in report.followed for event in news.outcomes)
     return NightRecord(
         id=report.night.id,
         status=report.status,
         started=report.started,
         finished=report.finished,
         errors=report.errors,
+        app=apps_of(case.leader.app for case in report.cases),
         analysed=len(fresh(report)),
         known=len(report.analyses) - len(fresh(report)),
         issues=len(opened(report, "issue")),
         pulls=len(opened(report, "pull")),
+        merged=effects["merged"] + effects["edited before merge"],
+        verified=effects["verified"],
         cost=report.usage.cost,
         traffic=report.traffic,
         night=report.night,
@@ -206,7 +216,7 @@ def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
         cause = (title or first) if is_named else (first or title)
     return blocks.Row(
         rank=rank,
-        anchor=f"error-{rank}",
+        anchor=anchor_of(analysis),
         error=sections.error_line(analysis.case.leader, blocks.NAME),
         where=line(analysis.case.leader.transaction, blocks.NAME),
         count=analysis.case.occurrences,
@@ -225,11 +235,17 @@ def _is_new(analysis: Analysis, report: RunReport) -> bool:
     return done or analysis.ending.kind != "reused" or analysis.case.regressed
 
 
+def anchor_of(analysis: Analysis) -> str:
+    """Return the name of a finding's place on the page, the same every night: `v1-aef9…`."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", line(analysis.fingerprint, blocks.NAME))
+
+
 def known_since(analysis: Analysis) -> str:
     """Return since when a reused finding is known; empty for a fresh one."""
     if analysis.ending.kind != "reused":
         return ""
-    return line(analysis.known_since, blocks.NAME) or "known"
+    waits = "" if analysis.has_cause else analysis.waiting  # which says since when, too
+    return line(waits or analysis.known_since, blocks.NAME) or "known"
 
 
 def first_sentence(text: str) -> str:
@@ -246,7 +262,14 @@ def first_sentence(text: str) -> str:
 # One analysis as a finding of the report.
 
 
-def _findings(report: RunReport, limits: blocks.Limits) -> blocks.Section:
+def _first_of(report: RunReport) -> Analysis | None:
+    """Return the error that a reader begins with: the first with news, one with a cause if any."""
+    news = [analysis for analysis in report.analyses if _is_new(analysis, report)]
+    return next((item for item in news if item.has_cause), next(iter(news), None))
+
+
+def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Section]:
+    """The error to begin with above the table of all, the other findings below it."""
     twins = {
         item.fingerprint: tuple(other for other in cause if other is not item)
         for cause in causes(report.analyses)
@@ -257,18 +280,24 @@ def _findings(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         for rank, analysis in enumerate(report.analyses, 1)
         if _in_detail(analysis, report, limits)
     ]
-    items = (
-        _finding(rank, analysis, twins[analysis.fingerprint], report, limits)
-        for rank, analysis in ranked[: limits.findings]
-    )
-    return blocks.section(
-        "findings", "Analyses", blocks.cut(blocks.Findings, items, limits.findings, len(ranked))
-    )
+
+    def findings(some: list[tuple[int, Analysis]], most: int) -> tuple[blocks.Findings, ...]:
+        made = (_finding(n, of, twins[of.fingerprint], report, limits) for n, of in some[:most])
+        return blocks.cut(blocks.Findings, made, most, len(some))
+
+    first = _first_of(report)
+    above = [(rank, analysis) for rank, analysis in ranked if analysis is first]
+    below = [(rank, analysis) for rank, analysis in ranked if analysis is not first]
+    yield blocks.section("first", "Start here", findings(above, 1))
+    yield _errors(report, limits)
+    yield blocks.section("findings", "Other analyses", findings(below, limits.findings - 1))
 
 
 def _in_detail(analysis: Analysis, report: RunReport, limits: blocks.Limits) -> bool:
-    """Tell whether an analysis is a finding; one without a cause may be but a line."""
-    alone = limits.handovers == "alone" and len(report.analyses) == 1
+    """Tell whether an analysis is a finding; one without a cause or news may be but a line."""
+    alone = limits.handovers == "alone" and analysis is _first_of(report)
+    if not (limits.known or _is_new(analysis, report)):
+        return len(report.analyses) == 1 and limits.handovers == "alone"
     return analysis.has_cause or limits.handovers == "all" or alone
 
 
@@ -280,8 +309,7 @@ def _finding(
     limits: blocks.Limits,
 ) -> blocks.Finding:
     case, since = analysis.case, known_since(analysis)
-    no_draft = parts.doubts_about((analysis.fingerprint,), report.skips)
-    finding_view = FindingView(analysis, twins, report.commit, no_draft=no_draft)
+    finding_view = FindingView(analysis, twins, report.commit)  # actions say why there is no draft
     publications = published_for(report, analysis)
     without = limits.without | (limits.without_if_known if since else frozenset())
     unknown = not analysis.has_cause
@@ -289,17 +317,25 @@ def _finding(
     title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Analysed again: {analysis.news}" if analysis.news else ""
     hours = (group.hourly for group in case.groups)
+    glance = _glance(analysis, publications)
+    told = frozenset(fact.text for fact in glance)
+    made = (
+        _untold(item, told)
+        for item in _sections(finding_view, publications, report, limits)
+        if item.kind not in without
+    )
     return blocks.Finding(
         rank=rank,
-        anchor=f"error-{rank}",
+        anchor=anchor_of(analysis),
         title=title or error,
         error=error if title else "",
         where=line(case.leader.transaction, blocks.TITLE),
         seen=_seen(case),
+        glance=glance,
         confidence=analysis.confidence,
         unknown=unknown,
         gist=sections.gist(analysis) if unknown else "",
-        fold="What is known" if unknown else "",
+        fold="What is known" if unknown or since else "",
         sureness=parts.sureness(analysis),
         doubt=line(parts.doubt(analysis), blocks.TEXT),
         proved=_proved(analysis),
@@ -312,12 +348,49 @@ def _finding(
         and not any(twin in report.analyses[: rank - 1] for twin in twins),
         links=finding_view.links,
         publications=publications,
-        sections=tuple(
-            item
-            for item in _sections(finding_view, publications, report, limits)
-            if item.blocks and item.kind not in without
-        ),
+        sections=tuple(item for item in made if item.blocks),
     )
+
+
+def _glance(
+    analysis: Analysis, publications: tuple[blocks.Publication, ...]
+) -> tuple[blocks.Fact, ...]:
+    """Since when it happens, whose change it is, and what to do first."""
+    case, given = analysis.case, analysis.handover or Handover()
+    release = next(iter(case.leader.releases), case.leader.release)
+    first = f"first seen {moment(case.first_seen)}" if case.first_seen else ""
+    drafts = (item.text for item in publications if item.state == "published")
+    draft = next((text for text in drafts if "draft pull request #" in text), "")
+    question = parts.question(analysis)
+    steps = (
+        f"Review {draft}" if draft else "",
+        f"Decide: {question}" if question else "",
+        *(analysis.next_steps or given.look_at)[:1],
+    )
+    rows = (
+        ("Since", ", ".join(filter(None, (f"release {release}" if release else "", first)))),
+        ("Suspected change", next(parts.suspected(analysis), "")),
+        ("Line last written by", given.last_change),
+        ("Do first", next(filter(None, steps), "")),
+    )
+    facts = (blocks.Fact(name=name, text=line(text, blocks.LONG)) for name, text in rows)
+    return tuple(fact for fact in facts if fact.text)
+
+
+def _untold(section: blocks.Section, told: frozenset[str]) -> blocks.Section:
+    """A section without the lines that stand above it; evidence and fix are folded."""
+    left = tuple(
+        block.model_copy(update={"items": tuple(x for x in block.items if x not in told)})
+        if isinstance(block, blocks.Bullets)
+        else block
+        for block in section.blocks
+    )
+    kept = tuple(b for b in left if not isinstance(b, blocks.Bullets) or b.items or b.more)
+    is_folded = section.folded or section.kind in _FOLDED
+    return section.model_copy(update={"blocks": kept, "folded": is_folded})
+
+
+_FOLDED = ("evidence", "fix")  # what is read once the cause is believed
 
 
 def _sections(
@@ -341,13 +414,12 @@ def _sections(
         case=analysis.case,
         leader=analysis.case.leader,
         commit=report.commit,
-        seen=_seen(analysis.case),
         base_branch=parts.base_branch(analysis).rstrip(".") if is_live else "",
     )
     own = blocks.Facts(items=rows[: limits.facts])
+    yield from parts.sections(finding_view, limits)
+    yield blocks.section("facts", "The error", own, folded=True)
     if analysis.has_cause:
-        yield blocks.section("facts", "", own)
-        yield from parts.sections(finding_view, limits)
         files = ", ".join(
             line(change.path, blocks.TITLE) for change in parts.shown_changes(analysis)
         )
@@ -356,9 +428,6 @@ def _sections(
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
         tried = (blocks.Fact(name="Proof", text=line(gate, blocks.MESSAGE)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
-    else:
-        yield from parts.sections(finding_view, limits)
-        yield blocks.section("facts", "The error", own)
     yield blocks.section(
         "done", "Actions", blocks.cut(blocks.Publications, publications, len(publications))
     )
@@ -390,28 +459,24 @@ def _proved(analysis: Analysis) -> str:
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
-    unknown = [
+    looked = [
         item
         for item in report.analyses
-        if not item.has_cause and not _in_detail(item, report, limits)
+        if not item.has_cause
+        and item.ending.kind != "reused"
+        and not _in_detail(item, report, limits)
     ]
-    looked = [item for item in unknown if item.ending.kind != "reused"]
     entries = (
-        blocks.Entry(head=sections.error_in_list(item.case.leader), text=sections.gist(item))
-        for item in looked[: limits.rows]
+        blocks.Entry(
+            head=sections.error_in_list(item.case.leader), text=sections.gist(item, in_table=True)
+        )
+        for item in looked
     )
-    title = f"Cause unknown: {plural(len(unknown), 'error')}"
-    again = plural(len(unknown) - len(looked), "error was", "errors were")
-    text = f"{again} looked at on earlier nights, and nothing speaks for another finding."
-    told = (blocks.Paragraphs(text=text),) if len(looked) < len(unknown) else ()
-    listed = blocks.cut(blocks.Entries, entries, limits.rows, len(looked)) if looked else ()
-    return blocks.section("unknown", title, listed, told)
+    title = f"Cause unknown: {plural(len(looked), 'error')}"
+    return blocks.section("unknown", title, blocks.cut(blocks.Entries, entries, limits.rows))
 
 
 _SECTIONS: tuple[Callable[[RunReport, blocks.Limits], blocks.Section], ...] = (
-    sections.changes,
-    _errors,
-    _findings,
     _unknown,
     sections.failures,
     sections.batch_triage,

@@ -201,7 +201,9 @@ def handed_over(number: int = 2, given: Handover | None = None, **changes: objec
 def unknown(**changes: object) -> RunReport:
     """One error with a cause, several without: with all that is known, with nothing, waiting."""
     said = "Perhaps the bank sends no rate on Sundays."
-    waits = "no proof since 2026-11-17 (cause unknown): looked at again on the 4th night"
+    waits = (
+        "seen since 2026-11-17 (cause unknown), looked at on 2 of 3 nights, waiting for a change"
+    )
     analyses = (
         analysis(1),
         handed_over(2, root_cause=said, model="claude-opus-4-5"),

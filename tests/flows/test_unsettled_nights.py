@@ -79,8 +79,8 @@ def test_a_weak_finding_waits_until_anything_speaks_for_another():
     asked = [bool(night.analyses[0].usage.calls) for night in nights]
     assert [number for number, called in enumerate(asked, 1) if called] == [1, 5]
     waiting = nights[2].analyses[0].waiting
-    assert waiting.startswith("no proof since 2026-11-2")
-    assert "looked at on 1 of 2 nights: looked at again once shop/cart.py changes, it" in waiting
+    assert waiting.startswith("seen since 2026-11-2")
+    assert "looked at on 1 of 2 nights, waiting for a change of shop/cart.py, a" in waiting
     assert "Which lines have no price?" in waiting
     assert "looked at on 2 of 6 nights" in nights[6].analyses[0].waiting
     assert not any(night.receipts for night in nights)

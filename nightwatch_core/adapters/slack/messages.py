@@ -182,15 +182,16 @@ class Message(Value):
 def messages(night: RunReport) -> tuple[Message, ...]:
     """Return the parent and its replies in order, each within Slack's limits."""
     shown = view(night, SHOWN)
-    analyses = (analysis for analysis in night.analyses if analysis.has_cause)  # others: a row each
-    names = (f"error {plain(analysis.case.fingerprint, 100)}" for analysis in analyses)
-    replies = [_reply(*item) for item in zip(names, shown.findings, strict=False)]
-    told = (reply for reply, item in zip(replies, shown.findings, strict=True) if item.is_new)
+    told = (
+        _reply(f"error {plain(night.analyses[item.rank - 1].fingerprint, 100)}", item)
+        for item in shown.findings
+        if item.is_new
+    )
     return (_parent(shown), *told, *_follow_up(shown))
 
 
 def _parent(shown: report.ReportView) -> Message:
-    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
+    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.title, 100)}"
     title += ENDS.get(shown.standing, "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
     texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
@@ -198,12 +199,15 @@ def _parent(shown: report.ReportView) -> Message:
     end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
     banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
     source = mrkdwn(shown.source, PARENT["source"])
+    changed = section_text(shown.section("changes"), PARENT["changes"])
     above = (
         *header(title),
         *section(trouble),
         *section(headline),
         *context(source),
         *context(banner),
+        *section(changed),
+        *section(_first(shown.section("first"))),
     )
     kinds = ("failures", "batch_triage", "dropped", "unreadable", "health")
     details = (section(section_text(shown.section(kind), PARENT[kind])) for kind in kinds)
@@ -217,31 +221,35 @@ def _parent(shown: report.ReportView) -> Message:
         f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
         for row in [row for row in shown.rows if row.is_new][:8]
     )
-    text = _plain_text((title, trouble, headline, source, *errors, end))
+    text = _plain_text((mrkdwn(title), trouble, headline, changed, source, *errors, end))
     return Message(part="parent", blocks=(*above, *rows, *below), text=text)
 
 
 def _reply(name: str, finding: report.Finding) -> Message:
     title, about = f"{finding.rank}. {finding.title}", _about(finding)
-    texts = {
-        item.kind: section_text(item, REPLY[item.kind])
-        for item in finding.sections
-        if item.kind != "facts"
-    }
+    texts = {item.kind: section_text(item, REPLY[item.kind]) for item in finding.sections}
     sections = (block for text in (about, *texts.values()) for block in section(text))
     text = _plain_text((mrkdwn(title), about, texts["cause"], texts.get("done", "")))
     return Message(part=name, blocks=(*header(title), *sections), text=text)
+
+
+def _first(shown: report.Section) -> str:
+    """The error to begin with: what broke, since when, whose change, what to do first."""
+    told = ""
+    for finding in (item for part in shown.blocks for item in getattr(part, "items", ())):
+        glance = "\n".join(f"{fact.name}: {mrkdwn(fact.text, 300)}" for fact in finding.glance)
+        told = f"*{shown.title}: {finding.rank}. {mrkdwn(finding.title, 150)}*\n{glance}"
+    return told
 
 
 def _about(finding: report.Finding) -> str:
     where = f" · {code(finding.where)}" if finding.where else ""
     since = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
     error = code(finding.error, 150) or "an error"
-    facts = (
-        section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
-    )
+    glance = (f"{fact.name}: {mrkdwn(fact.text, 300)}" for fact in finding.glance)
     confidence = finding.sureness or finding.confidence
-    return "\n".join((f"{error}{where} · confidence: *{confidence}*{since}", *facts))
+    seen = f"{finding.seen} · confidence: *{confidence}*{since}"
+    return "\n".join((f"{error}{where} · {seen}", *glance))
 
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:

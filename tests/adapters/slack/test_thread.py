@@ -120,17 +120,16 @@ def test_machines_and_commands_of_whoever_runs_it_are_no_news_for_a_team():
         assert word not in said
 
 
+NIGHT = "tidepool-bookings · 2026-11-20-3fa9c1"
+
+
 @pytest.mark.parametrize(
     ("report", "title", "second"),
     [
         (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "`export.jsonl` cannot be read"),
-        (degraded(), "🟠 NightWatch 2026-11-20-3fa9c1 is incomplete", "ended in the middle of"),
-        (complete(), "🟢 NightWatch 2026-11-20-3fa9c1", "4 of 9 error groups"),
-        (
-            known(),
-            "🟢 NightWatch 2026-11-20-3fa9c1",
-            "2 known error groups: nothing new to analyse",
-        ),
+        (degraded(), f"🟠 NightWatch {NIGHT} is incomplete", "ended in the middle of"),
+        (complete(), f"🟢 NightWatch {NIGHT}", "4 of 9 error groups"),
+        (known(), f"🟢 NightWatch {NIGHT}", "2 known error groups: nothing new to analyse"),
         (empty(), "🟢 NightWatch 2026-11-20-3fa9c1", "A calm night"),
     ],
 )
@@ -147,16 +146,17 @@ def test_the_follow_up_leaves_out_what_was_left_undone_on_purpose():
 
 
 def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut():
-    wordy = remembered().followed[0].model_copy(update={"title": "t" * 500})
+    verified = next(each for each in remembered().followed if each.outcomes[0].kind == "verified")
+    wordy = verified.model_copy(update={"title": "t" * 500})
     night = remembered(followed=(*[wordy] * 40, *remembered().followed))
     assert_sound(night)
     (became,) = (
         each
-        for each in strings(messages(night)[-1].blocks)
-        if each.startswith("*Earlier proposals")
+        for each in strings(messages(night)[0].blocks)
+        if each.startswith("*Since the night before")
     )
-    assert became.splitlines()[1].startswith("• *regressed")
-    assert "|verified: pull request #9>" in became.splitlines()[2]
+    assert became.splitlines()[1].startswith("• came back after its fix")
+    assert "|fixed and verified: pull request #9>" in became.splitlines()[2]
     assert became.splitlines()[-1].endswith("more: see report.json")
 
 

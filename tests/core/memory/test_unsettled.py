@@ -101,8 +101,8 @@ def test_a_settled_lesson_has_no_turn():
 def test_it_says_since_when_it_waits_and_for_what():
     of = weak(next_steps=("Is\u202e the table\nfull?",)).model_copy(update={"unsettled_nights": 2})
     assert waits_for(of) == (
-        "no proof since 2031-03-01 (its confidence was low), looked at on 1 of 1 night: looked at "
-        "again once app/rate.rb changes, it occurs more often or the model changes; "
+        "seen since 2031-03-01 (its confidence was low), looked at on 1 of 1 night, waiting for "
+        "a change of app/rate.rb, a higher rate or another model; "
         "what would settle it: Is the table full?"
     )
 

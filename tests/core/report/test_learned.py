@@ -39,12 +39,14 @@ def test_an_item_is_told_once() -> None:
         ),
         OwnItem(kind="issue", number=9, fingerprint="v1:4", state="open"),
     )
-    entries = shown(remembered(outcomes=items), "outcomes").items
-    assert [each.head for each in entries if "#9" in each.head] == [
-        "verified: pull request #9",
-        "issue #9 open",
+    night = remembered(outcomes=items)
+    told = shown(night, "changes").items
+    assert [each.text for each in told if "#9" in each.text] == [
+        "fixed and verified: pull request #9",
+        "waits for you: issue #9",
     ]
-    assert [each.address for each in entries if each.address] == ["https://g.example/9"]
+    assert "#9" not in str(view(night).section("outcomes"))
+    assert [each.address for each in told if each.address] == ["https://g.example/9"]
 
 
 REJECTED = OutcomeUpdate(
@@ -91,8 +93,8 @@ def test_long_lists_of_news_are_cut_and_say_so() -> None:
 def test_a_followed_lesson_without_title_or_figures_is_named_all_the_same() -> None:
     fate = OutcomeEvent(kind="no effect", number=None, on=NOW.date())
     night = empty(followed=(OutcomeUpdate(fingerprint="v1:1", outcomes=(fate,)),))
-    (line,) = shown(night, "outcomes").items
-    assert (line.head, line.text, line.small) == ("no effect: pull request", "v1:1", "")
+    (told,) = shown(night, "changes").items
+    assert (told.text, told.note) == ("merged without effect: pull request", "v1:1")
     nothing = empty(followed=(OutcomeUpdate(fingerprint="v1:1"),))
     assert view(nothing).section("outcomes").blocks == ()
 
@@ -102,8 +104,9 @@ def test_a_verdict_without_words_of_its_own_takes_the_figures_of_the_watch() -> 
     merged = worked.model_copy(
         update={"outcomes": (OutcomeEvent(kind="merged", number=9, on=NOW.date()),)}
     )
-    small = [shown(empty(followed=(each,)), "outcomes").items[0].small for each in (worked, merged)]
-    assert small == ["12 in 48 h before, 0 in 120 h after", ""]
+    (told,) = shown(empty(followed=(worked,)), "changes").items
+    assert told.note.endswith("(12 in 48 h before, 0 in 120 h after)")
+    assert shown(empty(followed=(merged,)), "outcomes").items[0].small == ""
 
 
 def many_suggestions(count: int) -> LearningResult:

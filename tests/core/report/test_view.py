@@ -138,7 +138,8 @@ def test_a_diff_shows_characters_that_hide_and_is_short_whatever_changes() -> No
 def test_lists_are_cut_and_say_so() -> None:
     for kind, items, more in (
         ("errors", 25, 175),
-        ("findings", 10, 190),
+        ("first", 1, 0),
+        ("findings", 9, 190),
         ("unreadable", 5, 2995),
         ("dropped", 3, 0),
     ):
