@@ -63,8 +63,8 @@ def changes(report: RunReport, limits: Limits) -> Section:
     texts: list[str] = []
     for kind in get_args(ChangeKind):
         of_kind = [item for item in report.changes if item.kind == kind]
-        told = [f"{kind}: {item.title} ({item.before:,} → {item.now:,})" for item in of_kind]
-        texts += capped(told, limits.changes)
+        rows = [f"{kind}: {item.title} ({item.before:,} → {item.now:,})" for item in of_kind]
+        texts += capped(rows, limits.changes)
     listed = bullets("changes", "", texts, len(texts)).blocks
     urls = {(item.kind, item.number): item.url for item in report.outcomes}
     told = [
@@ -81,9 +81,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
     told += [
         Publication(
-            text=_WAIT[item.kind].format(
-                item.number, f", checks {item.checks}" * bool(item.checks)
-            ),
+            text=_WAIT[item.kind].format(item.number, item.checks and f", checks {item.checks}"),
             address=line(item.url, LONG),
             note=line(item.title, TITLE),
             state="waits",

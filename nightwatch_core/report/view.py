@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
-from typing import Literal, cast
+from typing import Literal
 
 from jinja2 import Environment
 
@@ -52,7 +52,8 @@ def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.Repor
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
     advice = report.advice if limits.advice else ()
     banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
-    code, standing = report.commit, cast(blocks.Standing, "calm")
+    code = report.commit
+    standing: blocks.Standing = "calm"
     if report.status != "complete":
         standing = report.status
     elif report.errors or report.rejects or report.failures:

@@ -107,7 +107,7 @@ def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     assert [analysis.ending.kind for analysis in third.analyses] == ["reused"] * 3
     assert not third.analyses[1].has_cause
     assert third.analyses[1].handover.lines
-    assert "looked at on 1 of 2 nights: looked at again once" in third.analyses[1].waiting
+    assert "looked at on 1 of 2 nights, waiting for a change of " in third.analyses[1].waiting
     assert "3 known error groups, 2 without a cause: nothing new" in printed(third)
     assert [item.receipts for item in (second, third)] == [(), ()]
 

@@ -213,7 +213,9 @@ def test_files_of_a_night(store):
     folder = Path(report.night.folder)
     kept = RunReport.model_validate_json((folder / "report.json").read_text())
     assert kept == report
-    assert (folder / "report.md").read_text().startswith(f"# NightWatch {NAME}\n")
+    assert (
+        (folder / "report.md").read_text().startswith(f"# NightWatch tidepool-bookings · {NAME}\n")
+    )
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
     rejects = [json.loads(each) for each in (folder / "rejects.jsonl").read_text().splitlines()]
     first = {"place": "export.jsonl:2000", "reason": "not JSON", "text": '{"error": ', "count": 1}
