@@ -100,7 +100,7 @@ def canary_for(runner: Runner, nearest: str, root: str, mark: str) -> Canary | N
     if not runner.canary or not nearest:
         return None
     folder = nearest.rpartition("/")[0]
-    path = runner.canary_name.replace("{mark}", mark)
-    text = kits().scripts[runner.canary].replace("{mark}", mark)
+    script, path = (item.replace("{mark}", mark) for item in runner.canary)
+    text = kits().scripts[script].replace("{mark}", mark)
     change = FileChange(path=f"{root}{folder}/{path}" if folder else f"{root}{path}", text=text)
     return Canary(change, mark, text.count("must_fail"))

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-MANIFEST_CHARACTERS = 200_000
+MANIFEST_CHARACTERS, LOCK_CHARACTERS = 200_000, 4_000_000
 ClueKind = Literal["version", "install", "variable", "service", "setup", "test", "switch"]
 Words = tuple[str, ...]
 
@@ -41,7 +41,8 @@ class Files(NamedTuple):
     def top(self, path: str) -> str:
         """Return a file of the repository; empty where there is none."""
         text = self.read(path) if path in self.paths else ""
-        return (text or "")[:MANIFEST_CHARACTERS]
+        is_lock = re.search(r"lock|shrinkwrap", path.rpartition("/")[2])
+        return (text or "")[: LOCK_CHARACTERS if is_lock else MANIFEST_CHARACTERS]
 
     def toml(self, path: str) -> Mapping[str, Any]:
         """Return a file of the project as TOML; empty where it is none."""
@@ -60,6 +61,12 @@ def clues(files: Files) -> tuple[Clue, ...]:
     return tuple(dict.fromkeys(clue for find in FINDERS for clue in find(files)))
 
 
+def versions_asked(found: tuple[Clue, ...]) -> Words:
+    """Return the versions that are asked for; where a person says one, no other."""
+    named = first_of(found, "version")
+    return tuple(item for item in named if named[item].source.endswith(PERSONS)) or tuple(named)
+
+
 def first_of(found: tuple[Clue, ...], kind: ClueKind) -> dict[str, Clue]:
     """Return the clues of a kind by what they are about: a variable by its name, others whole."""
     named: dict[str, Clue] = {}
@@ -76,9 +83,15 @@ _NAMED = ("variable", "switch")  # NAME=value
 
 _TESTS = re.compile(
     r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha"
-    r"|node --test|rspec|rake (test|spec)|rails test|go test|phpunit|mvn\b.*\b(test|verify)"
-    r"|gradlew?\b.*\btest)\b|\b(npm|yarn|pnpm)( run)? test\b|\b(tox|nox|make \w*test\w*)\b"
-    r"|\b(scripts?|bin)/\w*test\w*"
+    r"|(node|tsx) (\S+ )*--test|rspec|(rake|thor) (test|spec)|rails test|go test|phpunit|borp"
+    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
+    r"|\b(tox|nox|make \w*test\w*)\b|\b(scripts?|bin)/\w*test\w*"
+    r"|\b(npm|yarn|pnpm|bun|hatch|poe|pdm|rye|just|task|inv(oke)?|run)( -\S+)*"
+    r" [\w.:-]*\btests?\b(?![\w/.])"
+)
+_NO_TESTS = re.compile(  # jobs and scripts beside the tests
+    r"^(echo|#|if|name:|brew)\b|\b(tox|nox|make|hatch|poe|pdm|rye|just|npm|yarn|pnpm|run)\b.*"
+    r"\b(lint\w*|docs?|mypy|typing|typecheck|types?|style|fmt|pre-commit|package|build)\b"
 )
 _INSTALLS = re.compile(
     r"\b(pip3? install|uv (sync|pip install)|poetry install|pdm (sync|install)"
@@ -140,7 +153,9 @@ def _commands(script: str, source: str) -> Iterator[Clue]:
                 yield Clue("setup", setup[1], source)
             elif _INSTALLS.search(command):
                 yield Clue("install", command, source)
-            elif _TESTS.search(command) and not re.match(r"(echo|#|if|name:)\b", command):
+            elif (tests := _TESTS.search(command)) and not _NO_TESTS.search(command):
+                before = (word.split("=", 1) for word in words_of(command[: tests.start()]))
+                yield from _variables(dict(one for one in before if len(one) == 2), source)
                 yield Clue("test", command, source)
 
 
@@ -149,7 +164,7 @@ def _variables(table: object, source: str) -> Iterator[Clue]:
         return
     for name, value in table.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if not isinstance(value, str | int | float) or "${{" in text:
+        if not isinstance(value, str | int | float) or "$" in text or "{" in text:
             continue
         if re.fullmatch(r"[A-Za-z_]\w*", str(name)) and not _NOT_OURS.search(str(name)):
             yield Clue("variable", f"{name}={text}", source)
@@ -184,7 +199,7 @@ def _by_container(files: Files) -> Iterator[Clue]:
         images = re.findall(r'(?m)^FROM\s+(\S+)|"image":\s*"([^"]+)"', text)
         for image in (one or other for one, other in images):
             name = _LANGUAGES.get(files.language, "(?!)")
-            if tagged := re.search(rf"(?:^|/)(?:{name})[^:/]*:(?:\d+-)?v?(\d[\d.]*)", image):
+            if tagged := re.search(rf"(?:^|/)(?:{name})[^:/]*:(?:\d+-)?v?([1-9][\d.]*)", image):
                 yield Clue("version", version_asked(tagged[1].rstrip(".")), path)
 
 
@@ -200,13 +215,13 @@ def _by_ci(files: Files) -> Iterator[Clue]:
         if not isinstance(table, Mapping):
             continue
         jobs = table.get("jobs") if "jobs" in table else table
-        for job in jobs.values() if isinstance(jobs, Mapping) else ():
+        for name, job in jobs.items() if isinstance(jobs, Mapping) else ():
             if isinstance(job, Mapping):
-                yield from _job(files, job, table, path)
+                yield from _job(files, f"{name} {job.get('name')}", job, table, path)
 
 
 def _job(
-    files: Files, job: Mapping[str, Any], whole: Mapping[str, Any], path: str
+    files: Files, title: str, job: Mapping[str, Any], whole: Mapping[str, Any], path: str
 ) -> Iterator[Clue]:
     steps = [item for item in _listed(job.get("steps")) if isinstance(item, Mapping)]
     script = "\n".join(
@@ -214,9 +229,11 @@ def _job(
         + [str(line) for name in ("before_script", "script") for line in _listed(job.get(name))]
     )
     said = list(_commands(script, path))
-    if not any(clue.kind == "test" for clue in said):
+    if not any(clue.kind == "test" for clue in said) and not re.search(r"(?i)\btests?\b", title):
         return
-    if files.root and files.root.rstrip("/") not in f"{script} {json.dumps(job, default=str)}":
+    about = json.dumps((job, whole.get("defaults")), default=str)
+    folder = rf"(?<![\w-]){re.escape(files.root.rstrip('/'))}(?![\w-])"
+    if files.root and not re.search(folder, f"{script} {about}"):
         return
     name = _LANGUAGES.get(files.language, "(?!)")
     matrix = _mapping(_mapping(job.get("strategy")).get("matrix"))
@@ -269,7 +286,7 @@ def _by_manifest(files: Files) -> Iterator[Clue]:
     required = re.search(r"python_requires\s*=\s*['\"]?([^'\"\n]+)", setup)
     asked = {
         "python": (
-            ("uv.lock", files.toml("uv.lock").get("requires-python")),
+            ("uv.lock", _found(r'(?m)^requires-python = "(.+)"', files.text("uv.lock"))),
             ("pyproject.toml", _mapping(project.get("project")).get("requires-python")),
             ("pyproject.toml", _mapping(poetry.get("dependencies")).get("python")),
             ("Pipfile", _mapping(files.toml("Pipfile").get("requires")).get("python_version")),
@@ -287,20 +304,124 @@ def _by_manifest(files: Files) -> Iterator[Clue]:
             yield Clue("version", version, files.root + name)
 
 
-def _by_runner(files: Files) -> Iterator[Clue]:
-    """Read tox.ini, noxfile.py, Makefile and package.json's scripts."""
-    tox, name = ini(files.text("tox.ini")), f"{files.root}tox.ini"
-    section = next((tox[item] for item in tox if item.startswith("testenv")), {})
+def _by_tox(files: Files) -> Iterator[Clue]:
+    """Read tox.ini; of pins that differ between its environments the newest one counts."""
+    tool = _mapping(files.toml("pyproject.toml").get("tool"))
+    text = files.text("tox.ini") or str(_mapping(tool.get("tox")).get("legacy_tox_ini", ""))
+    tox, name = ini(text), f"{files.root}tox.ini"
+    first = next((tox[item] for item in tox if item.startswith("testenv")), {})
+    section = tox.get("testenv", first)
     plain = re.sub(r"\{posargs:?([^}]*)\}|\{[^}]*\}", r"\1", section.get("commands", ""))
     yield from _commands(plain, name)
-    if lines := re.sub(r"#.*|\{toxinidir\}/|^\s*\S+:\s", "", section.get("deps", ""), flags=re.M):
-        yield Clue("install", f"pip install {' '.join(lines.split())}", name)
+    words: list[str] = []
+    of_factors: dict[str, str] = {}  # what some environments ask for, by package
+    for line in re.sub(r"#.*|\{toxinidir\}/", "", section.get("deps", "")).splitlines():
+        factors = re.match(r"\s*([\w.,{}!-]+):\s+", line)
+        asked = line[factors.end() if factors else 0 :].strip()
+        package = re.match(r"\w[\w.-]*(?:\[[^\]]*\])?(?![\w.+:/-])", asked)
+        if factors and package and not _UNUSUAL.search(factors[1]):
+            of_factors[package[0]] = of_factors.get(package[0], "") + asked
+        elif asked and not (factors and _UNUSUAL.search(factors[1])):
+            words += asked.split() if asked.startswith("-") else [asked]
+    words += [f"{package}{_newest(asked)}" for package, asked in of_factors.items()]
+    if words:
+        yield Clue("install", f"pip install {shlex.join(words)}", name)
     if extras := section.get("extras", "").replace(",", " ").split():
         yield Clue("install", f"pip install .[{','.join(extras)}]", name)
+    for group in section.get("dependency_groups", "").replace(",", " ").split():
+        yield Clue("install", f"uv sync --group {group}", name)
     pairs = (line.split("=", 1) for line in section.get("setenv", "").splitlines() if "=" in line)
-    yield from _variables(
-        {key.strip(): text.strip() for key, text in pairs if "{" not in text}, name
+    yield from _variables({key.strip(): text.strip() for key, text in pairs}, name)
+
+
+_UNUSUAL = re.compile(r"main|master|latest|lowest|nightly|postgres|psycopg|mysql|maria|docs|lint")
+
+
+def _newest(asked: str) -> str:
+    """Return the bound that the newest of some specifiers has; an installer finds what fits it.
+
+    >>> _newest("Django>=4.2,<5.0 Django~=5.2.1"), _newest("Django>=4.2,<5.0 Django>=5.2,<6.0")
+    ('<=5.2.999', '<6.0')
+    """
+    found = re.findall(r"(<|==|~=)=?\s*(\d+)\.?(\d*)", asked)
+    if not found:
+        return ""
+    sign, major, minor = max(found, key=lambda item: (int(item[1]), int(item[2] or 0)))
+    return f"<{major}.{minor or 0}" if sign == "<" else f"<={major}.{minor or 0}.999"
+
+
+def _by_task(files: Files) -> Iterator[Clue]:
+    """Read the environments of hatch, and the tasks of hatch, poe, pdm, rye and taskipy."""
+    tool = _mapping(files.toml("pyproject.toml").get("tool"))
+    name = f"{files.root}pyproject.toml"
+    tables = [
+        _mapping(tool.get(one)).get(inner)
+        for one, inner in (
+            ("poe", "tasks"),
+            ("pdm", "scripts"),
+            ("rye", "scripts"),
+            ("taskipy", "tasks"),
+        )
+    ]
+    hatch = _mapping(
+        _mapping(tool.get("hatch")).get("envs") or files.toml("hatch.toml").get("envs")
     )
+    for table in (_mapping(hatch[item]) for item in hatch if re.search(r"^default$|test", item)):
+        lines = _texts(table, "dependencies") + _texts(table, "extra-dependencies")
+        if lines:
+            yield Clue("install", f"pip install {shlex.join(lines)}", name)
+        if features := _texts(table, "features"):
+            yield Clue("install", f"pip install .[{','.join(features)}]", name)
+        for group in _texts(table, "dependency-groups"):
+            yield Clue("install", f"uv sync --group {group}", name)
+        yield from _variables(table.get("env-vars"), name)
+        tables.append(table.get("scripts"))
+    for table in map(_mapping, tables):
+        for key in table:
+            if re.search(r"test|cov", key):
+                script = "\n".join(_lines(table[key]))
+                yield from _commands(re.sub(r"\{args:?([^}]*)\}", r"\1", script), name)
+
+
+def _texts(table: Mapping[str, Any], key: str) -> list[str]:
+    return [item for item in _listed(table.get(key)) if isinstance(item, str)]
+
+
+def _lines(task: object) -> Iterator[str]:
+    if isinstance(task, str):
+        yield task
+    for item in task if isinstance(task, list) else _mapping(task).values():
+        yield from _lines(item)
+
+
+_NAMES_SCRIPT = re.compile(r"^(?:npm|yarn|pnpm|bun|run-[sp]|npm-run-all)(?: run)?((?: [\w:.-]+)+)")
+
+
+def _by_script(files: Files) -> Iterator[Clue]:
+    """Read the script of package.json that tests, and those that it names."""
+    scripts = _mapping(_json(files.text("package.json")).get("scripts"))
+    waiting = [
+        next(
+            (
+                item
+                for item in ("test", *scripts)
+                if re.match(r"test|unit", item) and item in scripts
+            ),
+            "",
+        )
+    ]
+    for one in waiting:  # it grows
+        for part in re.split(r"&&|;|\|\|", str(scripts.get(one, ""))):
+            if named := _NAMES_SCRIPT.match(part.strip()):
+                waiting += [
+                    item for item in named[1].split() if item in scripts and item not in waiting
+                ]
+            else:
+                yield from _commands(part, f"{files.root}package.json")
+
+
+def _by_runner(files: Files) -> Iterator[Clue]:
+    """Read noxfile.py, Makefile and justfile."""
     nox = files.text("noxfile.py")
     for call, words in re.findall(r"session\.(install|run)\(([^()]*)\)", nox):
         literals = re.findall(r"['\"]([^'\"]+)['\"]", words)
@@ -309,8 +430,12 @@ def _by_runner(files: Files) -> Iterator[Clue]:
             yield from _commands(f"pip install {line}" if call == "install" else line, "noxfile.py")
     for group in re.findall(r"dependency_groups\([^,()]+,\s*['\"]([\w-]+)['\"]\)", nox):
         yield Clue("install", f"uv sync --group {group}", "noxfile.py")
-    for body in re.findall(r"(?m)^\w*test\w*:.*\n((?:\t.*\n?)+)", files.text("Makefile")):
-        yield from _commands(re.sub(r"(?m)^\t[@-]*|\$[({][^)}]*[)}]", "", body), "Makefile")
+    for name in ("Makefile", "justfile"):
+        for body in re.findall(
+            r"(?m)^[\w-]*test[\w-]*:?.*:.*\n((?:[\t ]+.*\n?)+)", files.text(name)
+        ):
+            plain = re.sub(r"(?m)^[\t ]+[@-]*|\$[({][^)}]*[)}]|\{\{.*?\}\}", "", body)
+            yield from _commands(plain, files.root + name)
 
 
 def _by_example(files: Files) -> Iterator[Clue]:
@@ -344,6 +469,9 @@ FINDERS: tuple[Callable[[Files], Iterator[Clue]], ...] = (
     _by_ci,
     _by_container,
     _by_manifest,
+    _by_tox,
+    _by_task,
+    _by_script,
     _by_runner,
     _by_example,
     _by_switch,

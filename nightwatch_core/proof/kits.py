@@ -17,9 +17,17 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
-from nightwatch_core.proof.finders import PERSONS, Clue, Files, clues, first_of, words_of
+from nightwatch_core.proof.finders import (
+    PERSONS,
+    Clue,
+    Files,
+    clues,
+    first_of,
+    versions_asked,
+    words_of,
+)
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
-from nightwatch_core.text.plain_text import last_lines, one_line
+from nightwatch_core.text.plain_text import last_lines, matches, one_line, shortened
 from nightwatch_core.traces.in_app import without_libraries
 
 Words = tuple[str, ...]
@@ -46,8 +54,7 @@ class Runner(Value):
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
     called: str = ""  # how a project's own command names it, as a pattern
-    canary: str = ""  # script with tests that must fail, {mark} in their names
-    canary_name: str = ""
+    canary: Words = ()  # script with tests that must fail, and its file; {mark} in their names
 
     @property
     def whole(self) -> Words:
@@ -77,11 +84,13 @@ class Kind(Value):
     """A language as kits.toml describes it."""
 
     marks: Words  # files at a project's root; what begins with a dot is an ending
+    loose_marks: Words = ()  # those of them that declare no dependencies
     endings: Words
     runners: tuple[Runner, ...] = ()
     checks: tuple[Inspection, ...] = ()
     environment: dict[str, str] = {}
     snippet: Words = ()
+    canary: Words = ()  # of runners that have none of their own
     example: str = ""  # what such a project is tested by, where nothing runs it unasked
 
 
@@ -187,8 +196,13 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     """Return the kit of a project; None where it has no tests that a runner is known for."""
     files = Files(language, root, paths, read)
     inside = tuple(path.removeprefix(root) for path in paths if path.startswith(root))
-    found = clues(files)
-    project, kind = _PROJECTS.get(language, _other)(files, inside, found), kits().kinds[language]
+    kind = kits().kinds[language]
+    declaring, outer = set(kind.marks) - set(kind.loose_marks), root
+    while outer and not any(f"{outer}{mark}" in paths for mark in declaring):
+        outer = outer[: outer.rstrip("/").rfind("/") + 1]
+    around = files._replace(root=outer)
+    found = tuple(dict.fromkeys((*clues(files), *clues(around))))
+    project = _PROJECTS.get(language, _other)(files, around, inside, found)
     scripts = {f"{name}_script": script for name, script in kits().scripts.items()}
     fields: Fields = {"root": root, **scripts, **project.fields}
 
@@ -201,9 +215,13 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     plain = [item for item in kind.runners if is_used(item)]
     runners = tuple(
         runner.model_copy(
-            update={"words": expanded(runner.words), "all_files": expanded(runner.all_files)}
+            update={
+                "words": expanded(runner.words),
+                "all_files": expanded(runner.all_files),
+                "canary": runner.canary or kind.canary,
+            }
         )
-        for runner in (*_as_it_says(plain, found), *plain)
+        for runner in (*_as_it_says(plain, found, inside), *plain)
     )
     if not runners or "tests" not in project.facts:
         return None
@@ -241,14 +259,17 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     )
 
 
-_TAKES_VALUE = ("-m", "-k", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config")
+_TAKES_VALUE = (
+    *("-m", "-k", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config"),
+    *("-r", "--require", "--import", "--loader", "--timeout", "-t", "-u", "--ui", "--file"),
+)
 _REPORTS = re.compile(  # options that count, print or share out, and leave the tests as they are
-    r"\s(?:--(?:no-)?cov\S*|--junit\S*|--durations\S*|-v+|-[qsx]"
-    r"|(?:-n|--numprocesses|--dist)[ =]?\S+)(?=\s|$)"
+    r"\s(?:--(?:no-cov|cov|junit|durations)[\w-]*(?:[ =](?!-)\S+)?|-v+|-[qsx]"
+    r"|(?:-n|--numprocesses|--dist|--(?:test-)?reporter|-R)(?:[ =]|(?<=n))\S+|--watch\S*)(?=\s|$)"
 )
 
 
-def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runner]:
+def _as_it_says(runners: list[Runner], found: tuple[Clue, ...], inside: Words) -> Iterator[Runner]:
     """Make runners of the project's own test commands: their options, and the paths they name."""
     for command, clue in first_of(found, "test").items():
         called = (
@@ -268,8 +289,13 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...]) -> Iterator[Runn
         options: list[str] = []
         paths: list[str] = []
         for word in words_of(_REPORTS.sub("", rest)):
-            is_option = word.startswith("-") or (options and options[-1] in _TAKES_VALUE)
-            (options if is_option else paths).append(word)
+            named = [item for item in inside if "*" in word and matches(item, word)]
+            is_here = named or any(item.startswith(word.removeprefix("./")) for item in inside)
+            before = options[-1] if options and not paths else ""
+            is_value = before in _TAKES_VALUE or (before[:2] == "--" and not is_here)
+            is_option = word.startswith("-") or (is_value and "=" not in before)
+            is_expanded = named and "--test" in runner.words  # by Node itself from version 21 on
+            (options if is_option else paths).extend(sorted(named) if is_expanded else [word])
         if options or paths:
             name = f"`{runner.name.strip('`')}` as in {clue.source}"
             update = {"name": name, "all_files": tuple(paths)}
@@ -306,11 +332,11 @@ _PLUGINS = {  # what pytest needs for settings that projects forget to declare i
 }
 
 
-def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+def _python(files: Files, around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     text, root = files.text, files.root
-    needs = requirements(files, found)
+    needs = requirements(around, found)
     lines = needs.lines
-    shared = [text(name) for name in _SHARED]
+    shared = [text(name) or around.text(name) for name in _SHARED]
     facts = {"tests"} if any(map(_FILES_OF_TESTS["python"].search, inside)) else set()
     settings = _SETTINGS.search(text("manage.py"))
     if "runtests.py" in inside:
@@ -332,7 +358,7 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     sources = [item for item in sources if any(p.startswith(f"{item[6:]}/") for p in files.paths)]
     own_source = [f"/work/{root}src"] if any(item.startswith("src/") for item in inside) else []
     listed = {_LIST: lines, _LOCKED_LIST: needs.locked}
-    is_built = any(map(text, ("pyproject.toml", "setup.py")))
+    is_built = any(map(around.text, ("pyproject.toml", "setup.py")))
     script = kits().scripts
     return _Project(
         frozenset(facts),
@@ -347,9 +373,9 @@ def _python(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
                 for name, held in listed.items()
             ),
             words=("/bin/sh", "-c", script["python_install"]),
-            versions=tuple(first_of(found, "version")),
+            versions=versions_asked(found),
             fetches=bool(lines),
-            build=("/bin/sh", "-c", script["python_build"], root or ".") if is_built else (),
+            build=("/bin/sh", "-c", script["python_build"], around.root or ".") if is_built else (),
         ),
     )
 
@@ -359,12 +385,17 @@ _RUBY_TESTS = re.compile(r"(^|/)test/(.*_test|(.*/)?(test|spec)_\w+)\.rb$")
 _SPECS = re.compile(r"(^|/)spec/.*_spec\.rb$")
 
 
-def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+def _ruby(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     text = files.text
     is_bundled = bool(re.search(r"^\s*gem\b", text("Gemfile"), re.M))
     bundled = ("bundle", "exec") if is_bundled else ()
-    tests, has_rails = tuple(sorted(filter(_RUBY_TESTS.search, inside))), "bin/rails" in inside
-    facts = {"tests", *(["rspec"] if any(map(_SPECS.search, inside)) else [])}
+    named = [item for item in inside if item.endswith((".gemspec", "/version.rb"))][:20]
+    declared = "".join(map(text, ("Gemfile", *named)))
+    is_rspec = "rspec" in declared or "minitest" not in declared  # it has specs, too
+    specs = tuple(filter(_SPECS.search, inside))
+    tests = tuple(sorted((*filter(_RUBY_TESTS.search, inside), *(() if is_rspec else specs))))
+    has_rails = "bin/rails" in inside
+    facts = {"tests", *(["rspec"] if specs and is_rspec else [])}
     if tests:
         facts.add("rails test" if has_rails else "minitest")
     if ".rubocop.yml" in inside and "rubocop" in text("Gemfile"):
@@ -374,7 +405,6 @@ def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     fields: Fields = {"bundled": bundled, "tests": tests, "ruby": ruby}
     if not is_bundled:
         return _Project(frozenset(facts), fields)
-    named = [item for item in inside if item.endswith((".gemspec", "/version.rb"))][:20]
     names = ("Gemfile", "Gemfile.lock", ".ruby-version", "VERSION", *named)
     words = ("bundle", "install", "--quiet")
     preparation = _from_manifests("ruby", names, words, text, found, _BUNDLE)
@@ -385,16 +415,21 @@ def _ruby(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
 _ESLINT = re.compile(r"\.eslintrc(?:\.\w+)?$|eslint\.config\.\w+$")
 _QUIET = "--no-audit --no-fund --ignore-scripts"
 _NPM = f"npm install --no-package-lock {_QUIET}"
-_LOCKED = {  # a lock file, and what installs by it; npm where the project's manager is not here
-    "package-lock.json": f"npm ci {_QUIET} || {_NPM}",
-    "npm-shrinkwrap.json": f"npm ci {_QUIET} || {_NPM}",
-    "yarn.lock": f"yarn install --frozen-lockfile --ignore-scripts --non-interactive || {_NPM}",
-    "pnpm-lock.yaml": f"pnpm install --frozen-lockfile --ignore-scripts || {_NPM}",
-    "package.json": _NPM,
+_FROZEN = "install --frozen-lockfile --ignore-scripts"
+_LOCKED = {  # a lock file, what installs by it, and the package that has that where it is not here
+    "package-lock.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
+    "npm-shrinkwrap.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
+    "yarn.lock": (f"yarn {_FROZEN} --non-interactive", "yarn@1"),
+    "pnpm-lock.yaml": (f"pnpm {_FROZEN}", "pnpm@9"),
+    "bun.lock": (f"bun {_FROZEN}", "bun@1"),
+    "package.json": (_NPM, "npm"),
 }
+_BERRY = ("yarn install --no-immutable --mode=skip-build", "@yarnpkg/cli-dist@4")
+_RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "borp")
+_NODES = ("node --test", "tsx --test")
 
 
-def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     text, root = files.text, files.root
     try:
         package = json.loads(text("package.json") or "{}")
@@ -407,13 +442,13 @@ def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Projec
 
     needs = {**table("dependencies"), **table("devDependencies")}
     script = str(table("scripts").get("test", ""))
-    named = [item for item in ("jest", "vitest", "mocha") if item in needs or item in script]
-    if "node --test" in script or (
-        not named and any(map(_FILES_OF_TESTS["javascript"].search, inside))
-    ):
+    is_script = bool(script) and "no test specified" not in script
+    said = "\n".join((script, *first_of(found, "test")))
+    named = [one for one in _RUNNERS if one in needs or re.search(rf"(?<![\w-]){one}(?!\S)", said)]
+    named += [one for one in _NODES if re.search(rf"\b{one.replace(' ', ' .*')}\b", said)]
+    if not (named or is_script) and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
         named.append("node --test")
-    elif script and not named and "no test specified" not in script:
-        named.append("npm test")
+    named += ["npm test"] if is_script else []
     if "eslint" in needs and ("eslintConfig" in package or any(map(_ESLINT.match, inside))):
         named.append("eslint")
     if "typescript" in needs and "tsconfig.json" in inside:
@@ -422,10 +457,13 @@ def _javascript(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Projec
     if not needs:
         return _Project(facts)
     lock = next(item for item in _LOCKED if item in inside)
-    members = [item for item in inside if item.endswith("/package.json")][:100]
-    names = ("package.json", lock, ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml", *members)
+    members = [item for item in inside if re.search(r"/package\.json$|\.patch$", item)][:100]
+    names = ("package.json", lock, ".npmrc", "pnpm-workspace.yaml", *members)
+    install, spec = _BERRY if "__metadata:" in text(lock) else _LOCKED[lock]
+    if asked := re.match(r"(pnpm@|bun@)\d+", str(package.get("packageManager"))):
+        spec = asked[0] if spec.startswith(asked[1]) else spec
     script = kits().scripts["node_install"]
-    words = ("/bin/sh", "-c", script, f"/work/{root}", _LOCKED[lock])
+    words = ("/bin/sh", "-c", script, f"/work/{root}", install, spec)
     preparation = _from_manifests("javascript", names, words, text, found)
     links = ((f"{root}node_modules", "/env/node_modules"),)
     return _Project(facts, {}, preparation, links=links)
@@ -445,7 +483,7 @@ def _from_manifests(
         files=tuple(FileChange(path=name, text=item) for name, item in texts.items() if item),
         words=words,
         environment=environment,
-        versions=tuple(first_of(found, "version")),
+        versions=versions_asked(found),
     )
 
 
@@ -460,7 +498,7 @@ _FILES_OF_TESTS = {
 _GO = (("GOMODCACHE", "/env/go"), ("GOFLAGS", "-modcacherw"), ("GOTOOLCHAIN", "local"))
 
 
-def _go(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+def _go(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     facts = {"tests"} if any(map(_FILES_OF_TESTS["Go"].search, inside)) else set()
     environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))
     needs = "require" in files.text("go.mod") and "vendor/modules.txt" not in inside
@@ -471,11 +509,11 @@ def _go(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     return _Project(frozenset(facts), {}, preparation, environment)
 
 
-def _other(files: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
+def _other(*_: object) -> _Project:
     return _Project()
 
 
-_PROJECTS: Mapping[str, Callable[[Files, Words, tuple[Clue, ...]], _Project]] = {
+_PROJECTS: Mapping[str, Callable[[Files, Files, Words, tuple[Clue, ...]], _Project]] = {
     "python": _python,
     "ruby": _ruby,
     "javascript": _javascript,
@@ -485,7 +523,7 @@ _PROJECTS: Mapping[str, Callable[[Files, Words, tuple[Clue, ...]], _Project]] = 
 
 def explained(trouble: Exception) -> str:
     """Return an error as the short reason why something was not run."""
-    return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+    return shortened(one_line(str(trouble)), EXPLAINED_CHARACTERS)
 
 
 class Reading(NamedTuple):

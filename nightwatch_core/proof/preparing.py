@@ -22,7 +22,7 @@ from nightwatch_core.proof.profiles import (
     summary,
     with_profile,
 )
-from nightwatch_core.text.plain_text import one_line, plural
+from nightwatch_core.text.plain_text import error_line, one_line, plural
 
 SUITE_SECONDS = 300.0  # of one run of all tests; of one that takes longer some files are run
 _SAMPLE = 10  # files
@@ -68,8 +68,11 @@ class Proof(NamedTuple):
         """Say in a few words what came of it."""
         if self.is_late:
             return f"took more than {SUITE_SECONDS:.0f} s"
+        if self.reading and not self.collected:
+            return f"no test was run: {error_line(self.reading.run.output, _NAME) or 'no output'}"
         some = f" in {plural(len(self.files), 'file')}" if self.files else ""
-        return f"{self.passed} of {plural(self.collected, 'test')} pass{some}"
+        took = f" in {self.reading.run.seconds:.0f} s" if self.reading else ""
+        return f"{self.passed:,} of {plural(self.collected, 'test')} pass{some}{took}"
 
     @property
     def passed(self) -> int:
@@ -154,23 +157,29 @@ def proved_profile(
 ) -> Profile:
     """Run the project's tests in the ways that its files name, and return the best of them."""
     best: Proof | None = None
+    lacked = ""  # by the first way that could not be prepared
     for variant in _variants(_by_hand(kit, kept)):
         environment = Environment(
             sandbox, variant, tree.commit, (), NightCache(), 4 * SUITE_SECONDS
         )
+        if variant.preparation:
+            tell("preparing dependencies …")
         environment.prepare()
+        lacked = lacked or environment.lacks
         best = best or Proof(variant, None, None, environment)
         is_own = variant.preparation is not None and not variant.preparation.beside
         if environment.lacks or (is_own and best.environment.how != BESIDE):
             continue
         how = environment.how or "of this machine"
-        tell(f"dependencies {how} ({environment.interpreter or variant.language})")
+        took = f", {environment.seconds:.0f} s" if environment.seconds else ""
+        tell(f"dependencies {how} ({environment.interpreter or variant.language}{took})")
         words = ("/bin/sh", "-c", variant.verify)
         by_person = (kits.Runner(name="verify", words=words, takes_files=False),)
         for runner in by_person if variant.verify else variant.runners:
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
                 continue
+            tell(f"{runner.name}: running (at most {SUITE_SECONDS:.0f} s) …")
             proof = _run(environment, variant, runner, runner.whole)
             if proof.is_late and runner.takes_files and len(variant.tests) > _SAMPLE:
                 some = variant.tests[:: -(-len(variant.tests) // _SAMPLE)]
@@ -178,11 +187,15 @@ def proved_profile(
             tell(f"{runner.name}: {proof.told}")
             best = proof if best.reading is None or proof.passed > best.passed else best
             if proof.is_runnable:
+                tell("once more, to find flaky tests …")
                 return _profile(proof, kept, tree, date)
             if proof.is_late or proof.collected:
                 break
     assert best is not None
-    return _profile(best, kept, tree, date)
+    profile = _profile(best, kept, tree, date)
+    if profile.is_runnable or lacked in profile.trouble:
+        return profile
+    return profile.model_copy(update={"trouble": f"{lacked}; {profile.trouble}"})
 
 
 def _run(environment: Environment, kit: kits.Kit, runner: kits.Runner, words: kits.Words) -> Proof:
@@ -303,11 +316,15 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
         return (
             f"{proof.runner.name if proof.runner else 'the run'} {how}: set `test` to fewer tests"
         )
-    found_none = reading.run.went_well and not proof.collected
-    reasons = ["no test was found" if found_none else _most_common(reading.run)]
+    reasons = [_most_common(reading.run) if proof.collected else proof.told]
+    if proof.runner and not proof.collected and not proof.runner.form and reading.run.went_well:
+        said = ", ".join(first_of(proof.kit.clues, "test")) or proof.runner.name
+        reasons = [f"what `{said}` prints is not understood"]
     if not environment.is_asked and proof.kit.preparation:
         versions = " or ".join(proof.kit.preparation.versions[:2])
         reasons.append(f"{versions} is asked for, this machine has {environment.interpreter}")
+    elif proof.kit.preparation and not proof.kit.preparation.fetches:
+        reasons.append("no list of dependencies was found")
     if missing:
         reasons.append(f"{', '.join(missing)} is asked for and not on this machine")
     if lacking:
@@ -319,7 +336,6 @@ def _most_common(run: Run) -> str:
     found = (one_line(item)[:200] for item in _WHY.findall(run.output))
     counts = Counter(item for item in found if not _GENERIC.search(item))
     if not counts:
-        lines = [line for line in run.output.splitlines() if line.strip()]
-        return one_line(lines[-1])[:200] if lines else ""
+        return error_line(run.output, _NAME)
     text, count = counts.most_common(1)[0]
     return f"most often ({count}): {text}"

@@ -69,7 +69,7 @@ def summary(profile: Profile) -> str:
     """Say in a line how far the project can be tested."""
     if not profile.collected:
         return f"Its tests cannot be run: {profile.trouble or 'no test was found'}"
-    count = f"{profile.passed} of {plural(profile.collected, 'test')} pass"
+    count = f"{profile.passed:,} of {plural(profile.collected, 'test')} pass"
     if profile.sampled:
         count += f" (of {plural(len(profile.sampled), 'file')}: the whole suite takes too long)"
     by = f"{profile.interpreter or profile.language}, dependencies "

@@ -1,6 +1,5 @@
 """List what a Python project needs to be tested, from the files that declare it; run nothing."""
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,8 @@ _LISTS = re.compile(
     r"^(?:dev-|test-)?requirements([._-](dev|develop|test|tests|testing|ci))?\.txt$"
 )
 _FOLDERS = re.compile(
-    r"^requirements/(base|main|common|dev|develop|development|local|test|tests|testing)\.txt$"
+    r"^requirements/(base|main|install|common|dev|develop|development|local|tests?|testing)"
+    r"\.(txt|pip|in)$"
 )
 _FOR_TESTS = re.compile(r"^(dev|develop|development|tests?|testing|ci|all|full)$", re.IGNORECASE)
 _OWN = re.compile(r"^(-e|--editable)[ =]|^(\.|file:|/)")  # the project itself: it is in the tree
@@ -45,6 +45,9 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     below = [path.removeprefix(files.root) for path in files.paths if path.startswith(files.root)]
     lists = [name for name in sorted(below) if _LISTS.match(name) or _FOLDERS.match(name)]
     lines = [line for name in (*lists, *chosen.files) for line in _listed(name, files)]
+    own = _named_by(f"pip install {line}" for line in lines if _OWN.match(line))
+    chosen = chosen._replace(groups=chosen.groups | own.groups)
+    lines = [line for line in lines if not _OWN.match(line)]
     declared = files.toml("pyproject.toml")
     lines += _of_project(declared, chosen)
     lines += _of_poetry_table(declared, chosen)
@@ -57,8 +60,8 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     for name in ("packages", "dev-packages"):
         lines += _of_table(_table(pipfile, name))
     lines += chosen.lines
-    own = local_packages(files)
-    kept = [line for line in dict.fromkeys(lines) if not (names_of((line,)) & own.keys())]
+    local = local_packages(files).keys()
+    kept = [line for line in dict.fromkeys(lines) if not names_of((line,)) & local]
     pinned = names_of(tuple(line for line in kept if "==" in line))
     locked = tuple(line for line in _locked(files) if not names_of((line,)) & pinned)
     return Needs(tuple(kept[:_MOST]), locked if kept else ())
@@ -97,6 +100,8 @@ def _named_by(commands: Iterator[str]) -> _Chosen:
         started = False
         for word in words:
             name, _, value = word.partition("=")
+            if re.match(r"-[rc]\w", word):
+                name, value = word[:2], word[2:]
             if not started:
                 started = word in ("install", "sync")
             elif name in ("-r", "--requirement", "-c", "--constraint"):
@@ -106,11 +111,12 @@ def _named_by(commands: Iterator[str]) -> _Chosen:
                 groups.update(re.split(r"[ ,]+", value or next(words, "")))
             elif word in ("--all-extras", "--all-groups", "--group=*", "-G:all"):
                 groups.add(_ALL)
-            elif own := re.match(r"^(?:file:)?[./][^\[]*\[([\w., -]+)\]$", word):
+            elif own := re.match(r"^(?:--editable=|file:)?[./][^\[]*\[([\w., -]+)\]$", word):
                 groups.update(re.split(r"[ ,]+", own[1]))
             elif _NAME.match(word) and "/" not in word and command.find("pip") >= 0:
-                named = names_of((word,)) - _TOOLS - names_of(tuple(lines))  # factors of tox repeat
-                lines += [word] if named and not re.search(r"[{}$*:]", word) else []
+                known = () if ";" in word else tuple(lines)  # one of them will be for this Python
+                named = names_of((word,)) - _TOOLS - names_of(known)
+                lines += [word] if named and not re.search(r"[{}$:]", word) else []
     return _Chosen(tuple(paths), frozenset(groups), tuple(lines))
 
 
@@ -130,7 +136,7 @@ def _listed(name: str, project: Files) -> Iterator[str]:
                 inner = _joined(folder, other[1])
                 waiting += [inner] if inner not in seen else []
                 seen.add(inner)
-            elif line and not line.startswith("-") and not _OWN.match(line):
+            elif line and (_OWN.match(line) or not line.startswith("-")):
                 yield line
 
 
@@ -146,16 +152,19 @@ def _of_project(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[str]:
     yield from _texts(project.get("dependencies"))
     tables = (_table(project, "optional-dependencies"), groups)
     waiting = [(name, table) for table in tables for name in table if chosen.has(name)]
-    seen = set()
-    while waiting:
-        name, table = waiting.pop(0)
-        if name not in seen:
-            seen.add(name)
-            yield from _texts(table.get(name))
-            included = table.get(name)
-            for item in included if isinstance(included, list) else ():
-                if isinstance(item, Mapping) and isinstance(item.get("include-group"), str):
-                    waiting.append((item["include-group"], groups))
+    for name, table in waiting:  # it grows
+        for item in _texts(table.get(name)):
+            own, _, extras = item.partition("[")
+            if extras and _compared(own) == _compared(str(project.get("name"))):
+                found = (
+                    (extra, tables[0]) for extra in re.findall(r"[\w.-]+", extras.partition("]")[0])
+                )
+                waiting += [one for one in found if one not in waiting]
+            yield item
+        included = table.get(name)
+        for item in included if isinstance(included, list) else ():
+            one = (str(item.get("include-group")) if isinstance(item, Mapping) else "", groups)
+            waiting += [one] if one not in waiting else []
 
 
 def _of_poetry_table(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[str]:
@@ -166,8 +175,10 @@ def _of_poetry_table(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[s
             tables.append(_table(group, "dependencies"))
     for table in tables:
         yield from _of_table(table)
-    uv = _table(_table(declared, "tool"), "uv")
-    yield from _texts(uv.get("dev-dependencies"))
+    for name in ("uv", "rye", "pdm"):
+        groups = _table(_table(declared, "tool"), name).get("dev-dependencies")
+        for group, lines in (groups if isinstance(groups, Mapping) else {"dev": groups}).items():
+            yield from _texts(lines) if chosen.has(group) else ()
 
 
 def _of_table(table: Mapping[str, Any]) -> Iterator[str]:
@@ -184,47 +195,32 @@ def _of_setup_cfg(files: Files, chosen: _Chosen) -> Iterator[str]:
         yield from _texts([line.strip() for line in text.splitlines()])
 
 
+_LISTED = re.compile(
+    r"(\w+)['\"]?\s*[=:]\s*[\[(](?!\s*[\])])(.*?)[\])](?=\s*(?:[,)}]|\n|$))", re.DOTALL
+)
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'")
+
+
 def _of_setup_py(files: Files, chosen: _Chosen) -> Iterator[str]:
     """Read the lists that setup.py spells out; what it computes is not known."""
-    try:
-        module = ast.parse(files.text("setup.py"))
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    values: dict[str, object] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            values[node.targets[0].id] = _literal(node.value, values)
-    for node in ast.walk(module):
-        if not (isinstance(node, ast.Call) and "setup" in ast.unparse(node.func)):
-            continue
-        for keyword in node.keywords:
-            value = _literal(keyword.value, values)
-            if keyword.arg in ("install_requires", "tests_require", "setup_requires"):
-                yield from _texts(value)
-            elif keyword.arg == "extras_require" and isinstance(value, Mapping):
-                for name, lines in value.items():
-                    if chosen.has(str(name)):
-                        yield from _texts(lines)
+    text = re.sub(r"(?m)^\s*#.*", "", files.text("setup.py"))
+    for name, listed in _LISTED.findall(text):
+        if re.search(r"(?i)require", name) or chosen.has(name):
+            yield from _texts([double or single for double, single in _QUOTED.findall(listed)])
 
 
-def _literal(node: ast.expr, values: Mapping[str, object]) -> object:
-    if isinstance(node, ast.Name):
-        return values.get(node.id)
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
+_PACKAGE = re.compile(
+    r'(?m)^\[\[package\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"'
+    r"(?!\nsource = \{ *(?:editable|virtual)\b)"
+)
 
 
 def _locked(files: Files) -> tuple[str, ...]:
     """Return the versions that a lock file holds; of a package with several it says nothing."""
     versions: dict[str, set[str]] = {}
     for name in ("uv.lock", "poetry.lock", "pdm.lock"):
-        for at in (files, files._replace(root="")):
-            for item in at.toml(name).get("package", ()):
-                where = item.get("source", {}) if isinstance(item, Mapping) else {}
-                if isinstance(where, Mapping) and not {"editable", "virtual"} & where.keys():
-                    versions.setdefault(str(item.get("name")), set()).add(str(item.get("version")))
+        for package, version in _PACKAGE.findall(files.text(name) or files.top(name)):
+            versions.setdefault(package, set()).add(version)
     try:
         pipfile = json.loads(files.text("Pipfile.lock") or "{}")
     except (ValueError, RecursionError):

@@ -69,6 +69,28 @@ def _cut_before(head: str, at: int, limit: int) -> str:
     return head[:at] if 3 * at >= limit else head
 
 
+_ERROR = re.compile(  # of pip, uv, npm and its like, bundler, go, a shell, pytest
+    r"(?<![\w-])(?:err!|error)(?![\w-])(?! code| errno| syscall| path)|^(?:fatal|E ) |^× "
+    r"|(?<=\w)(?:error|exception|notfound)\b(?=[:( ]|$)|could not |cannot find |: not found"
+    r"|^go: (?!downloading)",
+    re.IGNORECASE,
+)
+
+
+def error_line(text: str, limit: int) -> str:
+    """Return the first line that names an error, else the first one; what goes on is added.
+
+    >>> error_line("Resolving\\n  × No solution found:\\n  ╰─▶ Because a needs b", 60)
+    '× No solution found: ╰─▶ Because a needs b'
+    >>> error_line("npm error code E404\\nnpm error 404 Not Found - left", 60)
+    'npm error 404 Not Found - left'
+    """
+    lines = [line for line in map(one_line, text.splitlines()) if line] or [""]
+    at = next((at for at, line in enumerate(lines) if _ERROR.search(line)), 0)
+    more = lines[at].endswith(":")
+    return shortened(" ".join(lines[at : at + 1 + more]), limit)
+
+
 def middle_out(text: str, limit: int) -> str:
     """Return the text, or its beginning and end, with how much was left out between them.
 

@@ -88,10 +88,17 @@ def _asked(program: Path) -> str:
 def choose(found: Sequence[Interpreter], asked: Sequence[str]) -> tuple[Interpreter | None, bool]:
     """Return the interpreter that fits the first of the asked versions, and whether one fits.
 
-    Where several fit, the one nearest to ours is taken; where none does, the nearest to them.
+    Where several fit, the one nearest to ours is taken; where none does, the nearest to them. A
+    version that a range excludes is that of something else in the repository.
+
+    >>> two = [Interpreter(Path(), Path(), version) for version in ("3.8", "3.11")]
+    >>> choose(two, ("==3.8.*", ">=3.9,<4"))[0].version, choose(two, ("==3.8.*",))[0].version
+    ('3.11', '3.8')
     """
+    ranges = [item for item in asked if ">" in item and "||" not in item]
+    allowed = [item for item in found if all(_fits(item.version, one) for one in ranges)]
     for specifier in asked:
-        if fitting := [item for item in found if _fits(item.version, specifier)]:
+        if fitting := [item for item in allowed or found if _fits(item.version, specifier)]:
             return min(fitting, key=lambda item: _distance(item, sys.version_info.minor)), True
     wanted = (
         int(match[1])

@@ -36,6 +36,7 @@ from nightwatch_core.adapters.sandbox.supervision import (
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models import proposals
 from nightwatch_core.models.code import Commit
+from nightwatch_core.text.plain_text import error_line
 
 PREPARE_SECONDS = 600.0
 PREPARED_MB = 4_096  # of one project's dependencies
@@ -422,9 +423,10 @@ class LocalSandbox:
                 seconds += run.seconds
                 # a project that cannot be built is tested from its tree all the same
                 if not run.went_well and words is preparation.words:
-                    last = " ".join(run.output.split())[-600:]
-                    why = run.ended if run.ended != "exited" else last
-                    raise GiveUp(f"its dependencies could not be prepared: {why}")
+                    kept = self._state / f"prepare-{preparation.language}.txt"
+                    kept.write_text(run.output, "utf-8", errors="replace")
+                    why = run.ended if run.ended != "exited" else error_line(run.output, 180)
+                    raise GiveUp(f"its dependencies could not be prepared: {why} (see {kept})")
             with suppress(OSError):  # another process has been quicker
                 new.rename(folder)
             return seconds

@@ -37,6 +37,10 @@ def test_python_is_tested_by_what_it_is_set_up_for():
     assert runners("shop/a.py", django) == ["`manage.py test`"]
     flask = {**django, "manage.py": "from flask_script import Manager"}
     assert runners("shop/a.py", flask) == ["unittest"]
+    inner = kit("src/shop/a.py", {f"src/{name}": text for name, text in django.items()} | PYTHON)
+    assert (inner.root, inner.preparation.files[0].text) == ("src/", "django==5\n")
+    reports = {"tox.ini": "[testenv]\ncommands = pytest --cov-report xml --maxfail 3 tests"}
+    assert kit("app/a.py", {**tests, **reports}).runners[0].all_files == ("tests",)
     assert "no test runner was found for a python" in kit("app/a.py", {"app/a.py": ""})
 
 
@@ -62,14 +66,32 @@ def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
     files = {"web/package.json": package, "web/package-lock.json": "{}", "web/a.ts": "secret"}
     made = kit("web/a.ts", files)
     assert [item.path for item in made.preparation.files] == ["package.json", "package-lock.json"]
-    assert "npm ci" in made.preparation.words[-1]
+    assert made.preparation.words[-2].startswith("npm ci")
     assert made.links == (("web/node_modules", "/env/node_modules"),)
+
+
+def test_options_of_a_script_are_those_of_its_runner():
+    script = "FOO=1 nyc mocha --require a/b --reporter spec --check-leaks 'test/**/*.js'"
+    files = {
+        "package.json": json.dumps({"scripts": {"test": script}}),
+        "a.js": "",
+        "test/b/c.js": "",
+    }
+    found = kit("a.js", files)
+    words = ("--require", "a/b", "--check-leaks", "test/**/*.js")
+    assert found.runners[0].whole[-4:] == words
+    assert found.variables == (("FOO", "1"),)
+    files["package.json"] = json.dumps({"scripts": {"test": "node --import x --test test/**/*.js"}})
+    words = ("--import", "x", "--test", "test/b/c.js")  # Node expands what stands there from 21 on
+    assert kit("a.js", files).runners[0].whole[-4:] == words
 
 
 def test_ruby_is_tested_by_rspec_or_minitest():
     gemfile = {"Gemfile": "gem 'rspec'\n", "lib/a.rb": "", "spec/a_spec.rb": ""}
     assert runners("lib/a.rb", gemfile) == ["rspec"]
     assert kit("lib/a.rb", gemfile).runners[0].whole[:2] == ("bundle", "exec")
+    minitest = {**gemfile, "Gemfile": "gemspec", "a.gemspec": "add_dependency 'minitest'"}
+    assert runners("lib/a.rb", minitest) == ["minitest"]
     plain = {"Rakefile": "", "lib/a.rb": "", "test/test_a.rb": "", "test/helper.rb": ""}
     (runner,) = kit("lib/a.rb", plain).runners
     assert runner.whole[-1] == "test/test_a.rb"
@@ -80,9 +102,11 @@ DECLARED = TABLES["declared"]
 
 
 def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
-    lines, locked = requirements(Files("python", "", tuple(DECLARED), DECLARED.get))
+    long = {**DECLARED, "uv.lock": "#" * 300_000 + f"\n{DECLARED['uv.lock']}"}
+    lines, locked = requirements(Files("python", "", tuple(long), long.get))
     assert locked == ("attrs==25.1",)
-    assert names_of(lines) == {*("django", "attrs", "anyio", "jinja2", "trio", "pytest", "faker")}
+    extras = {"jinja2", "httpx", "rich", "trio", "pytest", "black", "faker", "coverage", "mock"}
+    assert names_of(lines) == {"django", "attrs", "anyio", "click", *extras}
     assert "Django==5.1" in lines
     assert not [line for line in lines if "example.com" in line]
 
