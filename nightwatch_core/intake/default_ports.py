@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.windows import HELD
 from nightwatch_core.models.options import NightOptions
 
 Available = Mapping[str, frozenset[str]]  # port → names that are connected and have credentials
@@ -50,8 +51,9 @@ def is_sample(options: NightOptions) -> bool:
 
 
 def _source(options: NightOptions, available: Available) -> str:
-    if "newrelic" in available["source"] and not options.errors:
-        return "newrelic"
+    connected = sorted(available["source"].difference(HELD))
+    if connected and not options.errors:
+        return ",".join(connected)
     return "file" if options.errors or options.repo else SAMPLE
 
 

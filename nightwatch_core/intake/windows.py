@@ -46,16 +46,18 @@ def lookback_for(options: NightOptions, scheduled: bool = False) -> timedelta | 
     return lookback(options.since) or (DAY if by_hand else None)
 
 
-def source_key(options: NightOptions, account: str = "", app: str = "") -> str:
+def source_key(options: NightOptions, *place: str) -> str:
     """Name what is read: two applications share neither nights nor a watermark.
+
+    `place` says where live sources read: accounts, applications, environments.
 
     >>> source_key(NightOptions(source="newrelic", repo="shop"), "17", "Shop")
     'newrelic||shop|17|Shop'
     >>> source_key(NightOptions(source="file", errors="e.jsonl"), "17", "Shop")
     'file|e.jsonl|'
     """
-    place = (account, app) if is_live(options) else ()
-    return "|".join((options.source, options.errors, options.repo, *place))
+    live = place if is_live(options) else ()
+    return "|".join((options.source, options.errors, options.repo, *live))
 
 
 def night_name(window: Window, source: str) -> str:

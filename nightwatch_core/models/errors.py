@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, Self
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.value import Value
@@ -147,6 +147,21 @@ class Window(Value):
         """
         first, end = int(self.since.timestamp()) // 3_600, -int(-self.until.timestamp() // 3_600)
         return range(max(first, end - MOST_HOURS), end)
+
+    @classmethod
+    def live(
+        cls, lookback: timedelta | None, now: datetime, watermark: datetime | None, lag: timedelta
+    ) -> Self:
+        """Return the window since the watermark, or of `lookback` (a day), until `lag` before now.
+
+        A watermark from the future is a wrong clock's, and is not used; one that is older than a
+        week brings a week.
+        """
+        until = now - lag
+        if lookback is None and watermark is not None and watermark <= now:
+            since = max(watermark, until - LONGEST_WINDOW)
+            return cls(since=since, until=max(until, since))
+        return cls(since=until - (lookback or timedelta(days=1)), until=until)
 
 
 class Occurrence(Value):

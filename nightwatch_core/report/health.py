@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 
-from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.intake.default_ports import ON_THIS_MACHINE, RULES
+from nightwatch_core.intake.windows import HELD
 from nightwatch_core.models.options import (
     Destination,
     Health,
@@ -25,7 +26,8 @@ OLD_PRICES = timedelta(days=120)
 LEAST_FREE, LEAST_SHARE = 2**30, 0.03  # bytes, or share, of the disk that should be free
 
 CLAUDE = "Claude"
-SERVICES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub"}
+NAMES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub"}
+HERE = frozenset({*HELD, *ON_THIS_MACHINE, "local", ""})  # no services
 
 
 class HealthFacts(Value):
@@ -98,7 +100,7 @@ def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
 def _connected(options: NightOptions) -> tuple[str, ...]:
     """Names of the services that the night asks; who is told the result may not be asked yet."""
     ports = (*options.sources(), options.code, options.delivery)
-    names = [SERVICES[port] for port in ports if port in SERVICES]
+    names = [NAMES.get(port, port.capitalize()) for port in ports if port not in HERE]
     by_model = options.model and options.model != RULES
     return (*names, CLAUDE) if by_model else tuple(names)
 

@@ -38,7 +38,7 @@ from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
-from nightwatch_core.intake.windows import is_live, source_key
+from nightwatch_core.intake.windows import source_key
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.privacy import redaction
@@ -245,7 +245,7 @@ def _errors(options: NightOptions, at: Settings) -> ports.ErrorSource:
     sources: dict[str, Callable[[], ports.ErrorSource]] = {
         "file": lambda: local.error_files(options),
         "sample": lambda: local.sample_records(at),
-        "newrelic": lambda: _new_relic(options, at),
+        **{name: partial(_live, name, options, at) for name in services.LIVE},
     }
     named = {name: sources[name]() for name in options.sources()}
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
@@ -257,14 +257,14 @@ def watermark_key(options: NightOptions) -> str:
 
 
 def _watermark_key(options: NightOptions, at: Settings) -> str:
-    if not is_live(options):
-        return source_key(options)
-    return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+    live = (services.LIVE[name] for name in options.sources() if name in services.LIVE)
+    return source_key(options, *(getattr(at, place) for source in live for place in source.places))
 
 
-def _new_relic(options: NightOptions, at: Settings) -> ports.ErrorSource:
+def _live(name: str, options: NightOptions, at: Settings) -> ports.ErrorSource:
     clock, key = SystemClock(), _watermark_key(options, at)
-    return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
+    watermark = NightStore(at.state, clock).watermark(key)
+    return services.LIVE[name].make(options, at, watermark, clock)
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:

@@ -36,14 +36,14 @@ from nightwatch_core.replay.record import Record
 from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, read_journal, sealed
 from nightwatch_core.rules.engine import RulesModel
-from nightwatch_core.settings import Settings, settings
+from nightwatch_core.settings import Settings, names, settings
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, replacement
 
 _LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
 # The bundle has the time; rules are our own; an outbox is made for each night.
 NOT_RECORDED = ("clock", "stand_in", "outbox")
 BUNDLE_DAYS = 30  # until a bundle is deleted
-OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
+OURS = ("NIGHTWATCH_", "PREFECT_", *names())
 T = TypeVar("T")
 P = TypeVar("P", ReadingPorts, PublishingPorts)
 log = logging.getLogger(__name__)

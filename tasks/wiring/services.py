@@ -6,12 +6,12 @@ most commands need none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import SecretStr
 
@@ -104,6 +104,18 @@ def new_relic(
     client = NerdGraph(key, url, pace.silence or TIMES, pause=pace.pause)
     app, prefixes = settings.new_relic_app_name, listed(options.app_prefixes)
     return NewRelic(client, int(account), app, watermark, clock, prefixes)
+
+
+class LiveSource(NamedTuple):
+    """Makes a source that goes on while we look; `places` are the settings that say what it is."""
+
+    make: Callable[[NightOptions, Settings, datetime | None, ports.Clock], ports.ErrorSource]
+    places: tuple[str, ...]  # nights over other ones share no watermark
+
+
+LIVE: Mapping[str, LiveSource] = {
+    "newrelic": LiveSource(new_relic, ("new_relic_account_id", "new_relic_app_name"))
+}
 
 
 def github_code(
@@ -345,7 +357,7 @@ LOCAL: Mapping[str, frozenset[str]] = {
     "notify": frozenset({"local"}),
 }
 SERVICES: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"newrelic"}),
+    "source": frozenset(LIVE),
     "code": frozenset({"github"}),
     "model": frozenset({"claude"}),
     "delivery": frozenset({"github"}),

@@ -10,7 +10,7 @@ from functools import cached_property
 from nightwatch_core.adapters.new_relic import groups, nerdgraph, nrql
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.errors import LONGEST_WINDOW, ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.errors import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import Clock
 
 SEARCH_PAGES = 5  # of entities, of New Relic's length
@@ -71,16 +71,7 @@ class NewRelic:
         self._client = client
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """Return the window since the watermark, or of `lookback` (a day), until three minutes ago.
-
-        A watermark from the future is a wrong clock's, and is not used; one that is older than a
-        week brings a week.
-        """
-        until = now - LAG
-        if lookback is None and self._watermark is not None and self._watermark <= now:
-            since = max(self._watermark, until - LONGEST_WINDOW)
-            return Window(since=since, until=max(until, since))
-        return Window(since=until - (lookback or DAY), until=until)
+        return Window.live(lookback, now, self._watermark, LAG)
 
     def error_groups(self, window: Window) -> Fetched:
         """Return every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
