@@ -241,7 +241,12 @@ def verdict(
         draft = _handed_over(draft, answer, code, fits=not research.misfit)
     if research.misfit:
         return scored(unfit(draft, research.misfit))
-    return scored(draft)
+    return scored(draft if unknown else with_failing_line(draft, code))
+
+
+def with_failing_line(analysis: Analysis, code: CodeReader) -> Analysis:
+    """Add the failing line, the lines around it and their last change to a finding."""
+    return analysis.model_copy(update={"failing": completed(Handover(), analysis.case, code)})
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:

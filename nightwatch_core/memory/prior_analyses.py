@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import fix_digest, grounds_of, judged, reasons
-from nightwatch_core.code.verdict import completed, looked_up, scored
+from nightwatch_core.code.verdict import completed, looked_up, scored, with_failing_line
 from nightwatch_core.memory import occurrences
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import summary
@@ -328,7 +328,8 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
         if analysis.handover
         else None,
     }
-    return scored(analysis.model_copy(update=update))
+    found = scored(analysis.model_copy(update=update))
+    return with_failing_line(found, code) if found.has_cause else found
 
 
 def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis | Doubt:

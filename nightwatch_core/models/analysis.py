@@ -140,6 +140,7 @@ class Analysis(Value):
     quarantined: tuple[Quarantined, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
     handover: answer.Handover | None = None  # what is known where no cause is; None: it has a cause
+    failing: answer.Handover | None = None  # of a cause: the failing line, and who wrote it last
 
     @property
     def fingerprint(self) -> str:

@@ -72,7 +72,7 @@ BRIEF = Limits(
     known=False,
     paths=1,
     without=frozenset(
-        {"facts", "message", "fix", "considered", "learned", "capture", "how", "trace"}
+        {"facts", "failing", "message", "fix", "considered", "learned", "capture", "how", "trace"}
         | {"evidence_more", "scoreboard", "run", "files", "proof", "checked"}
     ),
     without_if_known=frozenset({"evidence", "suspects", "next", "verdict", "also", "open"}),
@@ -89,6 +89,7 @@ class CodeLine(Value):
     text: str
     number: int | None = None
     mark: str = ""
+    is_failing: bool = False
 
 
 class Excerpt(Value):
@@ -137,7 +138,9 @@ def code_text(lines: tuple[CodeLine, ...]) -> str:
     """
     width = max((len(str(item.number)) for item in lines if item.number is not None), default=0)
     return "\n".join(
-        item.mark + item.text if item.number is None else f"{item.number:>{width}}  {item.text}"
+        item.mark + item.text
+        if item.number is None
+        else f"{item.number:>{width}}{'>' if item.is_failing else ' '} {item.text}"
         for item in lines
     )
 

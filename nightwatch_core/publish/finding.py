@@ -24,6 +24,7 @@ from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import last_lines, moment, plural, roughly
 
 Carrier = Literal["branch", "patch", "files"]  # of a draft; "files": a folder of this machine
+_NEAR = 3  # lines above and below the failing one
 FIRST = 3  # pieces of evidence that are shown at once; the others are folded
 NO_CAUSE = "Cause unknown"
 _OLD = timedelta(days=30)  # a change that is named and this much older than its error says so
@@ -93,6 +94,8 @@ def _with_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.
     )
     yield blocks.section("cause", "Root cause", cause)
     yield blocks.bullets("question", "Question for the team", (question(of),), 1)
+    if of.failing and not of.misfit:
+        yield blocks.section("failing", "The failing line", _around(of.failing, finding, _NEAR))
     yield from _evidence(finding, limits)
     diffs = (
         blocks.diff_excerpt(file, descriptions(of, file.path), limits.code_lines)
@@ -137,16 +140,7 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
         blocks.Fact(name=name, text=text) for name, raw in facts if (text := line(raw, blocks.TEXT))
     )
     yield blocks.section("handover", "", (blocks.Facts(items=findings),) if findings else ())
-    if given.lines:
-        rows = (shown(text)[: blocks.CODE_LINE] for text in given.lines)
-        excerpt = blocks.Excerpt(
-            place=line(place_of(given), blocks.TITLE),
-            address=finding.links.line(given.path, given.line) if given.line else "",
-            lines=blocks.numbered(rows, given.first_line or 1),
-        )
-        yield blocks.section(
-            "lines", "The failing line", blocks.cut(blocks.Excerpts, (excerpt,), 1)
-        )
+    yield blocks.section("lines", "The failing line", _around(given, finding, len(given.lines)))
     yield blocks.bullets("look", "Next steps", given.look_at, _STEPS)
     claims = () if given.unknown else (of.root_cause,)
     unproved = (*claims, *_explanations(of, "open"))
@@ -154,6 +148,21 @@ def _without_cause(finding: FindingView, limits: blocks.Limits) -> Iterator[bloc
     yield blocks.bullets("checked", "Checks", checked_lines(of), many)
     yield _also(of, many)
     yield from _trace(of)
+
+
+def _around(given: Handover, finding: FindingView, most: int) -> tuple[blocks.Excerpts, ...]:
+    """The failing line with at most so many lines above and below it."""
+    rows = (shown(text)[: blocks.CODE_LINE] for text in given.lines)
+    excerpt = blocks.Excerpt(
+        place=line(place_of(given), blocks.TITLE),
+        address=finding.links.line(given.path, given.line) if given.line else "",
+        lines=tuple(
+            row.model_copy(update={"is_failing": row.number == given.line})
+            for row in blocks.numbered(rows, given.first_line or 1)
+            if abs((row.number or 0) - given.line) <= most or not given.line
+        ),
+    )
+    return blocks.cut(blocks.Excerpts, (excerpt,) if excerpt.lines else (), 1)
 
 
 def _message(of: Analysis) -> blocks.Section:

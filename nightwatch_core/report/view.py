@@ -357,7 +357,7 @@ def _glance(
     analysis: Analysis, publications: tuple[blocks.Publication, ...]
 ) -> tuple[blocks.Fact, ...]:
     """Since when it happens, whose change it is, and what to do first."""
-    case, given = analysis.case, analysis.handover or Handover()
+    case, given = analysis.case, analysis.failing or analysis.handover or Handover()
     release = next(iter(case.leader.releases), case.leader.release)
     first = f"first seen {moment(case.first_seen)}" if case.first_seen else ""
     drafts = (item.text for item in publications if item.state == "published")

@@ -91,4 +91,4 @@ def _type(block: Block) -> str:
 
 
 def _line_kind(code: CodeLine) -> str:
-    return LINE_KINDS.get(code.mark, "")
+    return "failing" if code.is_failing else LINE_KINDS.get(code.mark, "")
