@@ -13,7 +13,7 @@ from nightwatch_core.intake.default_ports import is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, NightKind, RunReport
+from nightwatch_core.models.report import SINGLE_RUN, Night, NightKind, RunReport
 from nightwatch_core.report.view import case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.text.templates import is_beginning
@@ -199,7 +199,7 @@ def seek_error(
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
     """Open a night for one error, the same one when the run is retried."""
     now = wiring.reading(options).clock.now()
-    name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
+    name = f"{SINGLE_RUN}{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
     def night(id: str, resumed: bool) -> Night:
         return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given_options())

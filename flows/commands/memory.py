@@ -24,8 +24,8 @@ from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
 from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, NightOptions
-from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
+from nightwatch_core.models.report import SINGLE_RUN, RunReport
+from nightwatch_core.patterns.ignore_suggestions import rule_from
 from nightwatch_core.publish.blocks import Table as Cells
 from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence

@@ -178,10 +178,11 @@ def waits_for(lesson: Lesson) -> str:
     nights = plural(max(len(lesson.nights), looks), "night")
     files = ", ".join(dict.fromkeys(item.path for item in lesson.watched[:2]))
     changed = f"a change of {line(files, _STEP)}, " if files else ""
+    weak = f" ({why_weak(lesson)})" if lesson.has_cause else ""
     asked = lesson.question or next(iter(lesson.next_steps), "")
     ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
     return (
-        f"seen since {since.isoformat()} ({why_weak(lesson)}), looked at on {looks} of {nights}, "
+        f"seen since {since.isoformat()}{weak}, looked at on {looks} of {nights}, "
         f"waiting for {changed}a higher rate or another model{ask}"
     )
 

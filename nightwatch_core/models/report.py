@@ -14,6 +14,7 @@ from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.value import Value
 
 Status = Literal["complete", "degraded", "failed"]
+SINGLE_RUN = "one-"  # how the names of runs for one error begin
 EXIT_CODES: dict[Status, int] = {"complete": 0, "failed": 1, "degraded": 3}
 
 

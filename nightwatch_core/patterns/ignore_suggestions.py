@@ -28,7 +28,7 @@ from nightwatch_core.models.knowledge import (
     IgnoreSuggestion,
     Lesson,
 )
-from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.report import SINGLE_RUN, RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.causes import GENERIC_CLASSES
 from nightwatch_core.patterns.detection import telling_tags
@@ -39,7 +39,6 @@ from nightwatch_core.text.templates import message_template
 
 NIGHTS_BACK = 30
 MOST_READ = 3 * NIGHTS_BACK  # reports; single runs and repeated windows are passed over
-SINGLE_RUN = "one-"  # how the names of runs for one error begin
 HEADROOM = 3  # times the highest rate of the nights that were
 LOWEST = 10  # occurrences a day; below it chance alone doubles and triples a rate
 JUMP = 5  # times the usual rate: more is news and no noise

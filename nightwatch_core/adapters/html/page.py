@@ -1,27 +1,70 @@
 """The report as one HTML page: no scripts, nothing loaded from elsewhere, everything escaped."""
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.report import SINGLE_RUN, NightRecord, RunReport
 from nightwatch_core.publish.blocks import FULL, Block, CodeLine
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.markers import Permalinks
-from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.plain_text import moment, money, plural
 from nightwatch_core.text.words import pieces
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar
+PLOTTED = 90  # nights
+UNNAMED = "Nights without errors"  # of which nobody knows the application
 LINE_KINDS = {"+": "added", "-": "removed", "@@": "gap", "…": "gap"}
 
 
 def as_html(report: RunReport) -> str:
     """Return the whole report as one self-contained page."""
     return _environment().get_template("page.html").render(report=view(report, FULL))
+
+
+class AppNights(NamedTuple):
+    """The nights of an application, newest first, and the folders of their reports."""
+
+    app: str
+    nights: tuple[tuple[str, NightRecord], ...]
+
+    @property
+    def plots(self) -> tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...]:
+        """Return the name, the heights and the labels of each plot, the oldest night first."""
+        rows = [record for _, record in reversed(self.nights[:PLOTTED])]
+        made = (
+            ("Error groups, last night", [row.errors for row in rows], "{:,}"),
+            ("Cost, last night", [row.cost or 0.0 for row in rows], "${:,.2f}"),
+            ("Fixes merged so far", [*accumulate(row.merged for row in rows)], "{:,}"),
+            ("Fixes verified so far", [*accumulate(row.verified for row in rows)], "{:,}"),
+        )
+        return tuple(
+            (
+                f"{name}: {text.format(values[-1])}",
+                tuple(round(value * 100) for value in values),
+                tuple(f"{row.id}: {text.format(v)}" for row, v in zip(rows, values, strict=True)),
+            )
+            for name, values, text in made
+        )
+
+
+def as_index(nights: Iterable[tuple[str, NightRecord]]) -> str:
+    """Return one page of all nights, an application after the other; `nights` come newest first."""
+    listed = [(folder, item) for folder, item in nights if not item.id.startswith(SINGLE_RUN)]
+    keys = {item.night.kind.key: item.app for _, item in listed if item.night and item.app}
+    by_app: dict[str, list[tuple[str, NightRecord]]] = {}
+    for folder, item in listed:
+        key = item.night.kind.key if item.night else ""
+        by_app.setdefault(item.app or keys.get(key, "") or UNNAMED, []).append((folder, item))
+    apps = tuple(AppNights(app, tuple(rows)) for app, rows in sorted(by_app.items()))
+    return _environment().get_template("index.html").render(apps=apps)
 
 
 def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
@@ -76,6 +119,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "bars": bars,
+        "money": money,
+        "moment": moment,
         "prose": prose,
         "href": address_of,
         "plural": plural,

@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
@@ -16,7 +16,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.adapters.html.page import as_html, as_index
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
@@ -331,7 +331,9 @@ class NightStore:
         return str(folder)
 
     def finish(self, report: RunReport) -> None:
-        self._record(record_of(report), report.night.id)
+        self._record(record_of(_encodable(report)), report.night.id)
+        with atomic_files.on_disk(self._nights):
+            atomic_files.write(self._nights / "index.html", as_index(self._every()).encode())
         make_private(self._nights.parent)
         self._release(report.night.id)
 
@@ -352,6 +354,18 @@ class NightStore:
     def history(self) -> tuple[NightRecord, ...]:
         """Every night, newest first; one that crashed is `running` until it is taken up again."""
         return tuple(filter(None, map(_record_in, self._rows())))
+
+    def _every(self) -> Iterator[tuple[str, NightRecord]]:
+        """Every night with its folder, also of other applications: their states lie beside ours."""
+        state = self._nights.parent.resolve()
+        rows = [(item.id, item) for item in self.history()]
+        for other in sorted(state.parent.glob("*/nightwatch.db")):
+            with suppress(NightWatchError):  # its own nights tell what is wrong with it
+                if other.parent != state:
+                    folder = f"../../{other.parent.name}/nights/"
+                    history = NightStore(other.parent, self._clock).history()
+                    rows += [(f"{folder}{item.id}", item) for item in history]
+        yield from sorted(rows, key=lambda row: row[1].started, reverse=True)
 
     def _folder(self, id: str) -> Path:
         if not _ID.fullmatch(id):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from core.report_fixture import NOW, complete, degraded, empty
+from core.report_fixture import HOSTILE, NOW, complete, degraded, empty, hostile, remembered
 
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.adapters.stores.state_folder import one_night
@@ -281,3 +282,20 @@ except StopTheNight as error:
     assert "free some space" in said
     assert store.report(NAME) is not None
     assert not list((tmp_path / "state" / "nights" / NAME).glob(".tmp-*"))
+
+
+def test_one_page_lists_the_nights_of_every_application_beside_this_one(store, tmp_path):
+    lived(NightStore(tmp_path / "billing's", Clock()), remembered(), "n1")
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "nightwatch.db").write_bytes(b"no database" * 999)
+    lived(store, hostile(HOSTILE), "n2")
+    lived(store, empty(), "n3")
+    lived(store, complete(), "one-0a1b2c3d-20261120-040000")  # a single run is no night
+    page = (tmp_path / "state" / "nights" / "index.html").read_text()
+    assert re.findall(r'href="([^"]+)"', page) == [
+        *("n2/report.html", "n3/report.html"),
+        "../../billing%27s/nights/n1/report.html",
+    ]
+    assert "<script" not in page
+    assert "Fixes verified so far: 1" in page
+    assert '<a href="../index.html">' in (tmp_path / "state/nights/n3/report.html").read_text()

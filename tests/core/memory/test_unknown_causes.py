@@ -62,9 +62,7 @@ def test_its_document_repeats_nothing_that_was_said():
 def test_it_waits_for_its_turn_or_for_another_file():
     tonight = CaseTonight(case=case(), night=night(3))
     waited = lesson_from(reused_analysis(KEPT, case(), night(2)), night(2), {}, (), KEPT)
-    assert waits_for(waited).startswith(
-        "seen since 2031-03-01 (cause unknown), looked at on 1 of 2"
-    )
+    assert waits_for(waited).startswith("seen since 2031-03-01, looked at on 1 of 2")
     assert "what would settle it: Log the rate." in waits_for(waited)
     assert turn_of(waited, tonight, DIGESTS.get) is None
     changed = turn_of(waited, tonight, {**DIGESTS, "app/moon.rb": "d3"}.get)
