@@ -267,6 +267,11 @@ class Reproduction(Value):
     tries: int = 0
     seconds: float = 0.0
 
+    @property
+    def is_mended(self) -> bool:
+        """Tell whether its test passes with the fix; one that is red proves nothing."""
+        return self.outcome == "reproduced" and bool(self.green)
+
 
 class Correction(Value):
     """Another attempt at a fix that did not pass, told what running it showed."""

@@ -169,7 +169,9 @@ def _text(value: object) -> str:
 # What production raised. Frames of the application are compared, the innermost first: path and
 # function, of the innermost one the line, too.
 
-_INNER = re.compile(r"^<(?:listcomp|dictcomp|setcomp|genexpr)>$")  # newer versions inline them
+_INNER = re.compile(  # inlined by newer versions, or printed in another line of compiled code
+    r"^(?:<(?:listcomp|dictcomp|setcomp|genexpr|anonymous)>)?$"
+)
 _MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
 _COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
 
@@ -225,12 +227,15 @@ def _is_ours(frame: Frame) -> bool:
 def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
     """Put frames together that only some versions of a language print apart."""
     places: list[Place] = []
-    waiting: Place | None = None  # a comprehension, which belongs to the frame around it
+    waiting: Place | None = None  # what has no name belongs to the frame around it
     for (path, line), same in groupby(frames, key=lambda item: (item.repo_path, item.line)):
         names = [item.function for item in same]
         lines = frozenset([line] if line else [])
-        if waiting:
-            lines, waiting = lines | (waiting.lines if waiting.path == path else set()), None
+        if waiting and waiting.path != path:
+            places.append(waiting)
+        elif waiting:
+            lines |= waiting.lines
+        waiting = None
         place = Place(path, lines, frozenset(filter(None, map(_plain, names))))
         if all(map(_INNER.match, names)):
             waiting = place

@@ -56,7 +56,9 @@ def judged(
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
         return failed.model_copy(update={"text": applied.refusal})
-    if reproduction.green and not reproduction.tries and fix != briefing.analysis.fix:
+    if reproduction.tries:
+        reproduction = reproduction.model_copy(update={"green": ""})  # it was with another fix
+    elif reproduction.green and fix != briefing.analysis.fix:
         # it was by the first fix's own test
         reproduction = by_own_test(briefing, fix) or _NONE
     tested = _with_test(briefing, reproduction, fix, applied.changes)
@@ -67,13 +69,13 @@ def judged(
         update = {"text": check.text, "checks": (check,), "seconds": check.seconds}
         return failed.model_copy(update=update)
     reason = check.text if tested.fate != "green" else ""
+    if tested.fate == "green":
+        reproduction = reproduction.model_copy(update={"green": tested.output})
     if reason := reason or asking.refusal((*fix, *reproduction.test), (), briefing):
         reproduction = _without_test(reproduction, reason)
-    else:
-        reproduction = reproduction.model_copy(update={"green": tested.output})
-        if own := by_own_test(briefing, fix):
-            reason = f"{own.name}, which the fix changes, raises it too"
-            reproduction = _without_test(reproduction, reason)
+    elif own := by_own_test(briefing, fix):
+        reason = f"{own.name}, which the fix changes, raises it too"
+        reproduction = _without_test(reproduction, reason)
     return _gated(briefing, fix, (check,), reproduction)
 
 
@@ -111,7 +113,9 @@ def _gated(
     applied = apply(edits, read, briefing.base.paths())
     draft = briefing.draft.model_copy(update={"changes": applied.changes, "fix": fix_digest(edits)})
     result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.cache)
-    if reproduction.test and result.outcome == "failed" and reproduction.name in result.text:
+    failed = next((item.name for item in result.checks if item.outcome == "failed"), "tests")
+    is_of_test = failed != "tests" or reproduction.name in result.text  # lint reads it, too
+    if reproduction.test and result.outcome == "failed" and is_of_test:
         return _gated(briefing, fix, checks, _without_test(reproduction, result.text))
     seconds = round(result.seconds + sum(item.seconds for item in checks), 1)
     more = {"reproduction": reproduction, "checks": (*checks, *result.checks), "seconds": seconds}

@@ -216,6 +216,7 @@ _TAMPERS = re.compile(  # with what is seen of it, or with what its frames are c
     r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
     r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"
 )
+_IN_ANY_CASE = ("js", "jsx", "ts", "tsx")  # rules for names of files look before the first dot
 _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)$")
 
 
@@ -255,9 +256,14 @@ def placed(example: str, paths: Collection[str]) -> str:
 
     >>> placed("tests/test_cart.py", ()), placed("spec/cart_spec.rb", ("spec/cart_crash_spec.rb",))
     ('tests/test_cart_crash.py', 'spec/cart_crash2_spec.rb')
+    >>> placed("test/web.test.ts", ())
+    'test/web.crash.test.ts'
     """
     named = _NAMED.match(example)
-    stems = (f"{named['stem']}_crash{number}" for number in ("", *range(2, 9))) if named else ()
+    joint = "." if example.endswith(_IN_ANY_CASE) else "_"
+    stems = (
+        (f"{named['stem']}{joint}crash{number}" for number in ("", *range(2, 9))) if named else ()
+    )
     return next((p for stem in stems if named and (p := f"{stem}{named['end']}") not in paths), "")
 
 
@@ -550,4 +556,4 @@ def _is_test_of(harness: Harness, path: str) -> bool:
     ending = harness.crash.places[0].path.rpartition(".")[2]
     name = path.rpartition("/")[2]
     is_plain = not name.startswith("__") and name not in _HELPERS
-    return bool(TEST.search(path)) and path.endswith(f".{ending}") and is_plain
+    return path in harness.kit.tests and path.endswith(f".{ending}") and is_plain

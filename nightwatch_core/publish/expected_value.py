@@ -138,7 +138,7 @@ def proof_of(gate: GateResult | None) -> Proof:
         return "not run"
     if gate.outcome == "failed":
         return "failed"
-    shown = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
+    shown = gate.reproduction is not None and gate.reproduction.is_mended
     return "reproduced" if shown else "unproved" if gate.executing == 0 else "green"
 
 

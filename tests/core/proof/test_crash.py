@@ -77,9 +77,12 @@ def test_lines_are_not_compared_once_a_fix_has_moved_them():
     assert unlike(moved, crash(), exact=False, test=TEST) == ""
 
 
-def test_a_comprehension_belongs_to_the_function_around_it():
-    inner = ("shop/cart.py", 2, "<listcomp>")
+@pytest.mark.parametrize("name", ["<listcomp>", "<anonymous>", ""])
+def test_a_function_without_a_name_belongs_to_the_one_around_it(name):
+    inner = ("shop/cart.py", 2, name)
     assert unlike(raised(inner, TOP, OUTER), crash(), test=TEST) == ""
+    elsewhere = raised(("shop/till.py", 1, name), TOP)
+    assert "not in shop/cart.py:2" in unlike(elsewhere, crash(), test=TEST)
 
 
 def test_what_stands_in_for_a_library_may_raise_for_it():

@@ -161,7 +161,24 @@ def test_a_test_that_is_red_in_another_way_blocks_nothing_and_is_not_published()
     result = prove(sandbox, Asked(ANSWER))
     assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
     assert result.reproduction.because
+    assert not result.reproduction.is_mended
     assert not result.reproduction.test
+    assert not result.edits
+
+
+def test_what_lint_says_of_the_test_alone_does_not_fail_the_fix():
+    class Linted(Shop):
+        def run(self, commit, changes, command):
+            is_lint = "ruff" in command.words
+            if is_lint and any(item.path == PATH for item in changes):
+                return Run(code=1, output="error: a name", seconds=0.1)
+            return super().run(commit, changes, command)
+
+    files = {**FILES, "ruff.toml": "line-length = 99\n", "requirements.txt": "ruff\n"}
+    result = prove(Linted(crashes=mended), Asked(ANSWER), files=files)
+    assert result.outcome == "passed"
+    assert result.reproduction.is_mended
+    assert result.reproduction.because == "lint: error: a name"
     assert not result.edits
 
 

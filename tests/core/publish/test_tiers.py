@@ -17,7 +17,11 @@ from nightwatch_core.publish.tiers import Candidate, tier_of
 
 TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
 GREEN = GateResult(outcome="passed", checks=TESTS, executing=3)
-REPRODUCED = GREEN.model_copy(update={"reproduction": Reproduction(outcome="reproduced")})
+SHOWN = Reproduction(outcome="reproduced")
+REPRODUCED = GREEN.model_copy(
+    update={"reproduction": SHOWN.model_copy(update={"green": "1 passed"})}
+)
+STILL_RED = GREEN.model_copy(update={"reproduction": SHOWN})  # its test, with the fix
 RED = GateResult(outcome="failed", text="red with the fix: test_total")
 UNRUN = not_run("no tests", "it has no tests")
 LONG = tuple(one.model_copy(update={"new": "x = 1\n" * 40}) for one in fix_of(1))
@@ -47,6 +51,7 @@ def tier(of, **options):
         (fixed(gate=GREEN, fix_confidence="low"), "issue", "weak"),
         (fixed(gate=GREEN, evidence=()), "issue", "weak"),
         (fixed(gate=REPRODUCED, confidence="low", fix_confidence="low", evidence=()), "draft", ""),
+        (fixed(gate=STILL_RED, confidence="low"), "issue", "weak"),
         (once(gate=UNRUN, confidence="medium"), "draft", ""),
         (once(gate=UNRUN, confidence="medium").model_copy(update={"fix": LONG}), "issue", "worth"),
         (once(gate=GREEN, confidence="medium"), "draft", ""),
