@@ -44,7 +44,6 @@ STATELESS = ("try", "agents")  # verbs that keep nothing and read nothing that w
 def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """Make the command with these verbs; only their modules are imported."""
     command = typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,
         no_args_is_help=True,
         help="Finds the causes of production errors at night; opens issues and draft "

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands.night import OfNight, make_prefect_ready, plain_console, show
+from flows.commands.values import AsJson, print_json
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
 from nightwatch_core.intake.ignore_rules import expired, summary
@@ -43,21 +44,29 @@ NightName = Annotated[
 ]
 
 
-def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
+def history(
+    limit: Annotated[int, typer.Option(help="Nights to show.")] = 30, as_json: AsJson = False
+) -> None:
     """List earlier nights."""
-    names = ("Night", "Status", "Errors", "Known", "Analysed", "Issues", "Drafts", "Cost")
-    table = Table(*names, box=None)
-    for night in wiring.nights().history()[:limit]:
+    nights = wiring.nights().history()[:limit]
+    if as_json:
+        print_json(nights)
+    names = "Night,Application,Status,Errors,Known,Analysed,Issues,Drafts,Cost"
+    table = Table(*names.split(","), box=None)
+    for night in nights:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
         known_count = "–" if night.known is None else night.known
         numbers = (night.errors, known_count, night.analysed, night.issues, night.pulls)
-        table.add_row(Text(night.id), night.status, *map(str, numbers), cost)
+        table.add_row(Text(night.id), Text(night.app), night.status, *map(str, numbers), cost)
     Console().print(table)
 
 
-def report(night: NightName = "") -> None:
+def report(night: NightName = "", as_json: AsJson = False) -> None:
     """Show the report of a night."""
-    show(kept_report(night))
+    kept = kept_report(night)
+    if as_json:
+        print_json(kept)
+    show(kept)
 
 
 def kept_report(name: str) -> RunReport:
@@ -85,7 +94,7 @@ def memory_asked() -> NightOptions:
 NO_BATCH = "No batch was submitted yet: `nightwatch night --batch` submits one."
 
 
-def batches() -> None:
+def batches(as_json: AsJson = False) -> None:
     """List submitted batches, newest first.
 
     Calls no service: `nightwatch night --collect` collects the results.
@@ -93,6 +102,8 @@ def batches() -> None:
     store, console = wiring.services.kept_batches(), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
     submitted = store.batches()
+    if as_json:
+        print_json(submitted)
     for batch in reversed(submitted):
         cells = (
             batch.night,
@@ -111,7 +122,6 @@ def batches() -> None:
 # `nightwatch scoreboard`: how right earlier analyses proved, and how sure they had said to be.
 
 LOOKED_THROUGH = 30  # reports
-AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 def scoreboard(as_json: AsJson = False) -> None:
@@ -123,9 +133,8 @@ def scoreboard(as_json: AsJson = False) -> None:
     kept = (item.outcomes for item in newest if is_sample(item.options) == is_sample(asked))
     board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
     if as_json:
-        typer.echo(board.model_dump_json(indent=2))
-    else:
-        draw(board, Console())
+        print_json(board)
+    draw(board, Console())
 
 
 def draw(board: Scoreboard, console: Console) -> None:
@@ -171,12 +180,15 @@ def search(
     archive: Annotated[
         bool, typer.Option("--archive", help="Also search archived lessons.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find lessons by words."""
     console = Console()
     folder = wiring.knowledge_of(memory_asked())
     old = archived_lessons(folder) if archive else ()
     matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
+    if as_json:
+        print_json([{"lesson": lesson, "match": match} for lesson, match in matches])
     for lesson, match in matches:
         console.print(
             Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")
@@ -206,7 +218,11 @@ Archive = Annotated[bool, typer.Option("--archive", help="Also search archived l
 
 
 def learnings(
-    intent: Intent, limit: Limit = 5, archive: Archive = False, ask_model: AskModel = False
+    intent: Intent,
+    limit: Limit = 5,
+    archive: Archive = False,
+    ask_model: AskModel = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find learnings for an intent in lessons and task files; prints YAML.
 
@@ -220,6 +236,8 @@ def learnings(
         results = chosen.found
     else:
         results = search_learnings(intent, limit, archive)
+    if as_json:
+        print_json(results)
     plain_console()
     typer.echo(as_yaml(results), nl=False)
 
@@ -286,10 +304,12 @@ Expires = Annotated[
 
 
 @ignore.command("list")
-def list_rules() -> None:
+def list_rules(as_json: AsJson = False) -> None:
     """List the rules: in force, expired, and unreadable."""
     file, console = wiring.ignore_file(memory_asked()), plain_console()
     held = file.rules()
+    if as_json:
+        print_json(held)
     console.print(Text(str(file.path), "bold"))
     for rule in held.rules:
         over = expired(rule, file.today())
@@ -302,9 +322,11 @@ def list_rules() -> None:
 
 
 @ignore.command()
-def suggestions(night: OfNight = "") -> None:
+def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
     """Show the rules that a night suggested, with the evidence."""
     report, console = kept_report(night.strip()), plain_console()
+    if as_json:
+        print_json(report.learned.suggestions)
     console.print(Text(f"Night {report.night.id}", "bold"))
     for number, suggestion in enumerate(report.learned.suggestions, 1):
         console.print(Text(f"{number}. {summary(rule_from(suggestion))}", "bold"))

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.text import Text
 
+from flows.commands.values import AsJson, print_json
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
 from nightwatch_core.intake.default_ports import RULES
@@ -288,7 +289,7 @@ Files = Annotated[
 
 
 @with_option_flags
-def try_file(files: Files, **choices: Any) -> None:
+def try_file(files: Files, as_json: AsJson = False, **choices: Any) -> None:
     """Show which errors NightWatch finds in files, and what a night would cost.
 
     Takes seconds; stores nothing except piped input. With --repo it also
@@ -306,6 +307,8 @@ def try_file(files: Files, **choices: Any) -> None:
             lookback(options.since),
             lambda cases: estimate(cases, options, model, wiring.services.priced),
         )
+    if as_json:
+        print_json(look, 0 if look.groups else 1)
     make_plain()
     Console().print(rendered(look))
     if look.groups:

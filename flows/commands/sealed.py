@@ -13,6 +13,7 @@ from rich.text import Text
 from flows.commands.memory import NightName
 from flows.commands.night import OfNight, make_prefect_ready, plain_console, sign_of_life
 from flows.commands.night import show as show_running
+from flows.commands.values import AsJson, print_json
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import NightOptions, SentRequest
 from nightwatch_core.models.report import EXIT_CODES, Bundle, RunReport
@@ -84,13 +85,15 @@ bundle = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=(__doc__ 
 
 
 @bundle.command()
-def show(bundle: Named = "", asked: Questions = "") -> None:
+def show(bundle: Named = "", asked: Questions = "", as_json: AsJson = False) -> None:
     """Verify a bundle and show its contents."""
     sealed, console = proxies.bundle_named(bundle), plain_console()
     if asked:
         for item in sealed.manifest.asked:
             if item.name.startswith(asked):
                 print(json.dumps(joined(item.model_dump(mode="json"), sealed.pieces)))
+    elif as_json:
+        print_json(sealed.manifest.model_copy(update={"asked": (), "decisions": None}))
     else:
         _print_facts(console, sealed)
 
@@ -135,12 +138,16 @@ Others = Annotated[bool, typer.Option("--others", help="List requests sent outsi
 DIGITS = 12  # digits of a hash
 
 
-def manifest(night: NightName = "", text: Which = 0, others: Others = False) -> None:
+def manifest(
+    night: NightName = "", text: Which = 0, others: Others = False, as_json: AsJson = False
+) -> None:
     """List the requests that a night sent to other services, or print one."""
     name = "" if others else _name(night)
     requests = proxies.sent_requests().of(name)
     if text:
         _print_text(requests, text)
+    elif as_json:
+        print_json(requests)
     else:
         _list(requests, "outside nights" if others else f"in {name}")
 

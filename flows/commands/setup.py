@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands import night
+from flows.commands.values import AsJson, print_json
 from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
@@ -20,7 +21,7 @@ from tasks import wiring
 
 
 @night.with_option_flags
-def check(**choices: Any) -> None:
+def check(as_json: AsJson = False, **choices: Any) -> None:
     """Check that every connected service answers and grants the needed permissions.
 
     Takes the options of a night; writes nothing. Exit code: 0 if all checks pass, else 1.
@@ -28,14 +29,18 @@ def check(**choices: Any) -> None:
     options = night_options(night.with_kept_input(choices))
     night.make_prefect_ready(settings().state, verbose=False)
     table = Table("", "Service", "Answer", box=None)
-    failed = 0
+    failed, found = 0, list[Probe]()
     with night.sign_of_life(Console(stderr=True), "Asking …"):
-        for name, answer, is_well, is_needed in probes(options):
+        for probe in probes(options):
+            name, answer, is_well, is_needed = probe
+            found.append(probe)
             failed += is_needed and not is_well
             mark, style = ("✗", "bold red") if is_needed else ("!", "yellow")
             mark, style = ("✓", "green") if is_well else (mark, style)
             table.add_row(Text(mark, style), name, Text(answer, "" if is_well else style))
     console = Console()
+    if as_json:
+        print_json([probe._asdict() for probe in found], 1 if failed else 0)
     console.print(table)
     if failed:
         console.print(f"\n{failed} of {table.row_count} failed.", style="bold red")
@@ -140,9 +145,11 @@ def _prefect() -> str:
 # `nightwatch agents`
 
 
-def agents() -> None:
+def agents(as_json: AsJson = False) -> None:
     """List the agent files and the problems of invalid ones."""
     files, console = agents_of(wiring.agent_store()), Console()
+    if as_json:
+        print_json(vars(files))
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
     for agent in files.specs:
         table.add_row(Text(agent.name), Text(", ".join(agent.languages)), Text(agent.description))
