@@ -53,6 +53,7 @@ from nightwatch_core.traces.trace_text import trace_text
 
 _SHARE = 0.4  # of a fix's seconds, for its reproduction
 _RUN_SECONDS = 60.0
+_NO_STACK = re.compile(r"^(RecursionError|SystemStackError|StackOverflowError):|call stack size")
 _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
 
@@ -172,6 +173,8 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     crash = crash_of(briefing.analysis.case)
     if crash is None:
         return "no stack frame of the application is known"
+    if _NO_STACK.search(f"{simple_class(crash.error_class)}: {crash.message}"):
+        return "where the stack is full, nothing can be recorded"
     failing = briefing.failing
     if failing.read_file(crash.places[0].path) is None:
         return f"{crash.places[0].path} is not in the commit that failed"

@@ -75,7 +75,8 @@ def mended(changes):
 
 def prove(sandbox, model, **more):
     files = more.pop("files", FILES)
-    return proved(briefing_of(files, TRACE, FIX, sandbox, NightCache(), model, COMMIT, **more))
+    trace = more.pop("trace", TRACE)
+    return proved(briefing_of(files, trace, FIX, sandbox, NightCache(), model, COMMIT, **more))
 
 
 def test_what_reproduces_is_red_green_and_part_of_what_is_published():
@@ -235,6 +236,9 @@ def test_without_a_model_or_a_sandbox_nobody_is_asked():
         "no bubblewrap",
         "the project's tests could not be started",
     )
+    assert not model.asked
+    full = TRACE.replace("ZeroDivisionError: division by zero", "RecursionError: too deep")
+    assert "stack is full" in prove(Shop(), model, trace=full).reproduction.because
     assert not model.asked
 
 
