@@ -26,6 +26,7 @@ from nightwatch_core.text.plain_text import digest, one_line, plural
 
 LEAST_SECONDS = 5.0  # for a command to be worth starting
 NEAREST_FILES = 6  # tests of one changed file
+_NAMED = 5  # tests in a sentence
 
 
 class NightCache:
@@ -288,7 +289,9 @@ def _judged(
     added = "\n".join(c.text or "" for c in environment.changes if TEST.search(c.path))
     own = {name for name in steady if any(f"{word}(" in added for word in _TEST_NAME.findall(name))}
     why = "a test of the fix fails" if own == steady else "fails with the fix, passes without it"
-    worse = f"{why}: {', '.join(sorted(steady - own or own)[: kits.NAMES])}"
+    red = sorted(steady - own or own)
+    more = f" and {len(red) - _NAMED} more" if len(red) > _NAMED else ""
+    worse = f"{why}: {', '.join(red[:_NAMED])}{more}"
     return Compared(worse=worse, output=output, flaky=flaky)
 
 

@@ -106,7 +106,8 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
         return kit
     words = tuple(shlex.split(profile.test))
     one = tuple(item for item in shlex.split(profile.one_test) if item != "{test}")
-    known = next((item for item in kit.runners if item.words == one), None)
+    alike = [item for item in kit.runners if item.words == one]
+    known = next((item for item in alike if item.whole == words), next(iter(alike), None))
     runner = known or kits.Runner(
         name=_named(words), words=one or words, form=profile.form, takes_files=bool(one)
     )

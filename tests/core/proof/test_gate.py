@@ -77,9 +77,11 @@ def test_files_of_tests_are_imported_by_what_runs_them_alone():
 
 
 def test_a_test_that_turns_red_fails_it_with_its_name_and_output():
-    result, sandbox = gate(lambda words, fixed, _: unittest_run(*(["test_sum"] if fixed else [])))
+    red = [f"test_{number}" for number in range(7)]
+    result, sandbox = gate(lambda words, fixed, _: unittest_run(*(red if fixed else [])))
     assert result.outcome == "failed"
-    assert "test_sum (tests.test_a.T.test_sum)" in result.text
+    assert "test_0 (tests.test_a.T.test_0)" in result.text
+    assert result.text.endswith(" and 2 more")
     assert "Traceback" in result.checks[-1].output
     assert (WHOLE, True) not in sandbox.asked  # nothing more is run
 

@@ -1,6 +1,7 @@
 """Tests of what a project's files say of how it is prepared and tested."""
 
 import json
+import shlex
 
 import pytest
 from scripted_sandbox import ScriptedSandbox, unittest_run
@@ -10,11 +11,12 @@ from twins.reading import MemoryCode
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.finders import Files, clues, first_of
 from nightwatch_core.proof.kits import kit_for, reading_of
 from nightwatch_core.proof.preparing import described_project
-from nightwatch_core.proof.profiles import digest_of
+from nightwatch_core.proof.profiles import digest_of, with_profile
 from nightwatch_core.proof.requirements import names_of, requirements
 
 TABLES = tables_of(__file__)
@@ -42,6 +44,18 @@ def test_python_is_tested_by_what_it_is_set_up_for():
     reports = {"tox.ini": "[testenv]\ncommands = pytest --cov-report xml --maxfail 3 tests"}
     assert kit("app/a.py", {**tests, **reports}).runners[0].all_files == ("tests",)
     assert "no test runner was found for a python" in kit("app/a.py", {"app/a.py": ""})
+
+
+def test_a_profile_is_run_by_the_runner_that_was_proved_and_under_its_name():
+    tests = {"tests/test_a.py": "", "app/a.py": "", "pytest.ini": "[pytest]"}
+    files = {**tests, "tox.ini": "[testenv]\ncommands = pytest smoke\n"}
+    made = kit("app/a.py", files)
+    named = {item.name: item for item in made.runners}
+    for runner in (named["`pytest` as in tox.ini"], named["pytest"]):
+        one, whole = shlex.join((*runner.words, "{test}")), shlex.join(runner.whole)
+        words = {"test": whole, "one_test": one, "form": "pytest"}
+        profile = Profile(repository="shop", language="python", **words)
+        assert with_profile(made, profile).runners == (runner,)
 
 
 def test_python_checks_are_those_that_are_set_up():
