@@ -12,7 +12,7 @@ from nightwatch_core.report.builder import add_ci, add_publications, with_gates
 from tasks import publish
 from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report
-from tasks.parameters import takes_options
+from tasks.parameters import takes_options, with_short_form
 from tasks.report import keep_report
 from tasks.runner import NightRunner, one_by_one, stop_where_stopped
 
@@ -56,6 +56,7 @@ def publish_findings(
     )
 
 
+@with_short_form
 @flow(name="act", flow_run_name="act-{night}", task_runner=NightRunner())
 @takes_options
 def act(night: str, **choices: Any) -> RunReport:

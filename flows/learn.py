@@ -9,10 +9,11 @@ from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
 from tasks.night import reopened_report
-from tasks.parameters import takes_options
+from tasks.parameters import takes_options, with_short_form
 from tasks.runner import NightRunner, one_by_one
 
 
+@with_short_form
 @flow(name="learn", flow_run_name="learn-{night}", task_runner=NightRunner())
 @takes_options
 def learn(night: str, **choices: Any) -> LearningResult:

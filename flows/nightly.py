@@ -19,12 +19,13 @@ from nightwatch_core.report import builder
 from tasks.errors import fetch_errors, known_errors, select_groups
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
-from tasks.parameters import takes_options
+from tasks.parameters import takes_options, with_short_form
 from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt
 from tasks.wiring import one_night
 
 
+@with_short_form
 @flow(name="nightly", flow_run_name=run_name("night"), task_runner=NightRunner())
 @takes_options
 def nightly(collect: bool = False, **choices: Any) -> RunReport:

@@ -18,11 +18,12 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.knowledge import read_outcomes
 from tasks.night import open_single, seek_error, single_options
-from tasks.parameters import takes_options
+from tasks.parameters import takes_options, with_short_form
 from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt
 
 
+@with_short_form
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())
 @partial(takes_options, names=("errors", "repo", "publish"))
 def one_error(

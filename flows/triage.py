@@ -14,12 +14,13 @@ from tasks import triage as batches
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
-from tasks.parameters import takes_options
+from tasks.parameters import takes_options, with_short_form
 from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt, one_by_one
 from tasks.wiring import one_night
 
 
+@with_short_form
 @flow(name="triage-submit", flow_run_name=run_name("submit"), task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
@@ -28,6 +29,7 @@ def submit(**choices: Any) -> RunReport:
         return submit_all(tonights_options({**choices, "batch_mode": True}))
 
 
+@with_short_form
 @flow(name="triage-collect", flow_run_name=run_name("collect"), task_runner=NightRunner())
 @takes_options
 def collect(night: str = "", **choices: Any) -> RunReport | None:

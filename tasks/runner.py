@@ -23,6 +23,7 @@ from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.settings import night_options
+from tasks.parameters import ungrouped
 
 GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
 T = TypeVar("T")
@@ -31,10 +32,10 @@ log = logging.getLogger(__name__)
 
 
 def run_parameters() -> dict[str, Any]:
-    """Return the parameters of this run, those in `others` too; none outside of one."""
+    """Return the parameters of this run, those in groups too; none outside of one."""
     context = FlowRunContext.get()
     parameters = (context.parameters if context else None) or {}
-    return {**parameters, **(parameters.get("others") or {})}
+    return {**ungrouped(parameters), **(parameters.get("others") or {})}
 
 
 class NightRunner(TaskRunner[PrefectFuture[Any]]):

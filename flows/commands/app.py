@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,8 +56,26 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
         if isinstance(verb, typer.Typer):
             command.add_typer(verb, name=name)
         else:
-            command.command(name)(verb)
+            command.command(name, cls=GroupedHelp)(verb)
     return command
+
+
+class GroupedHelp(typer.core.TyperCommand):
+    """A verb whose help has its options in the sections of nightwatch.toml.
+
+    Rich panels would cut the names of options in a terminal of 80 columns.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a list of options below the name of each section."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                panel = getattr(parameter, "rich_help_panel", None) or "Options"
+                panels.setdefault(panel, []).append(record)
+        for panel, records in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(records)
 
 
 def main() -> None:

@@ -21,14 +21,14 @@ from nightwatch_core.first_look.dry_analysis import estimate, first_look, render
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.errors import ReadingProgress
-from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
+from nightwatch_core.models.options import SECTION_OF, STANDARD_INPUT, NightOptions
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.proof.preparing import described_project
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
-from tasks.parameters import spell_out_choices
+from tasks.parameters import chosen_from, described, spell_out_choices
 from tasks.reading_progress import sentence, shown_by
 
 # Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
@@ -48,12 +48,13 @@ def with_option_flags(command: F) -> F:
 
 
 def _flag(name: str, field: FieldInfo) -> Any:
-    default = field.default if field.default not in ("", None) else ""
-    shown = f" [default: {str(default).lower()}]" if default != "" else ""
     option = typer.Option(
-        *SPELLINGS.get(name, ()), help=f"{field.description}{shown}", show_default=False
+        *SPELLINGS.get(name, ()),
+        help=described(field),
+        show_default=False,
+        rich_help_panel=SECTION_OF[name].capitalize(),
     )
-    return Annotated[field.annotation | None, option]  # type: ignore[operator]
+    return Annotated[chosen_from(field) | None, option]
 
 
 # Progress while something runs.

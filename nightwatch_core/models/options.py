@@ -40,6 +40,9 @@ class Destination(Value):
     listed: bool = True  # False: of what goes there nobody keeps a list
 
 
+Code = Literal["", "github", "checkout", "sample"]
+Delivery = Literal["", "github", "local"]
+Notify = Literal["", "slack", "local"]
 Publish = Literal["all", "proved", "patches", "issues", "none"]
 Tier = Literal["report", "issue", "draft"]
 MAX_OPEN_ISSUES = 10  # of ours at any time
@@ -60,10 +63,10 @@ class NightOptions(Value):
 
     # ports
     source: str = _option("", "Where errors come from: newrelic, file, sample (comma list).")
-    code: str = _option("", "Where code comes from: github, checkout or sample.")
+    code: Code = _option("", "Where code comes from: github, checkout or sample.")
     model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
-    delivery: str = _option("", "Where issues and pull requests go: github or local.")
-    notify: str = _option("", "Where the report is sent: slack, or local (files only).")
+    delivery: Delivery = _option("", "Where issues and pull requests go: github or local.")
+    notify: Notify = _option("", "Where the report is sent: slack, or local (files only).")
 
     # application
     errors: str = _option(
@@ -183,6 +186,7 @@ _TABLE = tomllib.loads((files(__package__) / "sections.toml").read_text("utf-8")
 PATHS: tuple[str, ...] = tuple(_TABLE.pop("paths"))
 SECTIONS: Mapping[str, Mapping[str, str]] = _TABLE
 """Sections of nightwatch.toml: each key, and the option or setting behind it."""
+SECTION_OF = {field: name for name, keys in SECTIONS.items() for field in keys.values()}
 OF_A_RUN = tuple(SECTIONS["run"])
 """Options that are chosen run by run: as settings they would hold for every night, unseen."""
 
