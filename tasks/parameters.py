@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import Field, WithJsonSchema
 from pydantic.fields import FieldInfo
@@ -40,7 +40,9 @@ def takes_options(function: F, names: Iterable[str] = OPTIONS) -> F:
     if names is OPTIONS:
         signature = inspect.signature(ungroup)
         groups = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind | None
+            )
             for name, kind in _groups().items()
         ]
         parameters = [*signature.parameters.values(), *groups]
@@ -110,7 +112,7 @@ def chosen_from(field: FieldInfo) -> Any:
 
 def without_none(kind: Any) -> Any:
     """Return an optional type as if it were none: beside None a form shows no field for it."""
-    return get_args(kind)[0] if isinstance(kind, UnionType) else kind
+    return get_args(kind)[0] if get_origin(kind) in (Union, UnionType) else kind
 
 
 def _parameter(_name: str, field: FieldInfo) -> Any:

@@ -261,7 +261,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
         "fit",
         "on",
     }
-    fixed |= {"checks", "expires", "last_well", "outcome", "by"}
+    fixed |= {"checks", "expires", "last_well", "outcome", "by", "delivery", "notify"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):
@@ -272,6 +272,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
 
     spoilt = spoiled(report.model_dump())
     assert isinstance(spoilt, dict)
+    spoilt["options"]["code"] = report.options.code  # one of three; of a frame it is any text
     return RunReport.model_validate(spoilt)
 
 
