@@ -207,17 +207,19 @@ def _by_ci(files: Files) -> Iterator[Clue]:
     """Read the jobs of GitHub's and GitLab's CI that run tests of this language."""
     found = files.matching(r"^(\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml)$")
     named = sorted(found, key=lambda item: not re.search(r"test|ci\b|python|node|build", item))
+    jobs: list[tuple[Clue, ...]] = []
     for path in named:
         try:
-            table = yaml.safe_load(files.top(path))
+            table = _mapping(yaml.safe_load(files.top(path)))
         except (yaml.YAMLError, RecursionError, ValueError):
             continue
-        if not isinstance(table, Mapping):
-            continue
-        jobs = table.get("jobs") if "jobs" in table else table
-        for name, job in jobs.items() if isinstance(jobs, Mapping) else ():
+        for name, job in _mapping(table.get("jobs") if "jobs" in table else table).items():
             if isinstance(job, Mapping):
-                yield from _job(files, f"{name} {job.get('name')}", job, table, path)
+                jobs.append(tuple(_job(files, f"{name} {job.get('name')}", job, table, path)))
+    kinds = [{clue.kind for clue in said} for said in jobs]
+    is_needless = any("test" in said and "service" not in said for said in kinds)
+    for said, has in zip(jobs, kinds, strict=True):
+        yield from () if is_needless and "service" in has else said
 
 
 def _job(
@@ -395,29 +397,26 @@ def _lines(task: object) -> Iterator[str]:
 
 
 _NAMES_SCRIPT = re.compile(r"^(?:npm|yarn|pnpm|bun|run-[sp]|npm-run-all)(?: run)?((?: [\w:.-]+)+)")
+_BUILDS = re.compile(r"^(?:npx )?(?:tsc|tshy|tsup|babel|rollup|webpack|esbuild|swc|unbuild)\b")
 
 
 def _by_script(files: Files) -> Iterator[Clue]:
-    """Read the script of package.json that tests, and those that it names."""
+    """Read the script of package.json that tests, those that it names, and what it builds first."""
     scripts = _mapping(_json(files.text("package.json")).get("scripts"))
-    waiting = [
-        next(
-            (
-                item
-                for item in ("test", *scripts)
-                if re.match(r"test|unit", item) and item in scripts
-            ),
-            "",
-        )
-    ]
+    name = f"{files.root}package.json"
+    waiting = ["pretest", "test", *(item for item in scripts if re.match(r"test|unit", item))]
+    waiting = waiting[: 2 if "test" in scripts else 3]
     for one in waiting:  # it grows
         for part in re.split(r"&&|;|\|\|", str(scripts.get(one, ""))):
-            if named := _NAMES_SCRIPT.match(part.strip()):
-                waiting += [
-                    item for item in named[1].split() if item in scripts and item not in waiting
-                ]
-            else:
-                yield from _commands(part, f"{files.root}package.json")
+            if _BUILDS.match(part.strip()):
+                yield Clue("setup", f"PATH=node_modules/.bin:$PATH {part.strip()}", name)
+            named = _NAMES_SCRIPT.match(part.strip())
+            for item in named[1].split() if named else ():
+                if re.search(r"build|compile|prepare|bundle|generate", item):
+                    yield Clue("setup", f"npm run --silent {item}", name)
+                elif item not in waiting:
+                    waiting.append(item)
+            yield from _commands("" if named else part, name)
 
 
 def _by_runner(files: Files) -> Iterator[Clue]:
