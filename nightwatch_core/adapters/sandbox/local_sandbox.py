@@ -149,10 +149,9 @@ class Toolchain:
     def mounts(self) -> tuple[Mount, ...]:
         """Return everything that is seen in every run."""
         system = tuple(map(Path, _SYSTEM))
-        named = (item for item in self.named if item.is_dir())
         return tuple(
             Mount(item, str(item))
-            for item in (*system, *map(Path, _FEW), *named)
+            for item in (*system, *map(Path, _FEW), *self.named)
             if item.exists() and not any(folder in item.parents for folder in system)
         )
 
@@ -358,6 +357,12 @@ class LocalSandbox:
 
     @cached_property
     def _shown(self) -> tuple[Mount, ...]:
+        for folder in self._tools.named:
+            if not os.access(folder, os.R_OK | os.X_OK):
+                raise GiveUp(
+                    f"NIGHTWATCH_SANDBOX_FOLDERS names {folder}, which is no folder that can be "
+                    "read: correct it, or leave it out"
+                )
         etc = tuple(
             Mount(item, f"/etc/{item.name}") for item in sorted((self._place / "etc").iterdir())
         )

@@ -33,6 +33,11 @@ def test_where_nothing_confines_nothing_is_run_and_it_says_what_to_install(tmp_p
     assert "apt-get install bubblewrap" in refused(tmp_path, absent)
 
 
+def test_a_folder_of_programs_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(GiveUp, match="NIGHTWATCH_SANDBOX_FOLDERS names /nowhere/x, which is no"):
+        cells.sandbox(tmp_path, folders=(Path("/nowhere/x"),)).confinement()
+
+
 def test_what_starts_programs_without_confining_them_is_not_trusted(tmp_path):
     bare = Confinement("bare", lambda cell: ("env", *cell.words))
     failing = Confinement("failing", lambda cell: ("sh", "-c", "echo it holds; exit 1"))
