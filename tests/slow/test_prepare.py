@@ -102,9 +102,12 @@ class T(unittest.TestCase):
     sandbox.close()
 
 
-def test_what_is_missing_is_said_where_nothing_may_be_downloaded(tmp_path):
-    needs("sandbox")
-    files = {**FILES, "requirements.txt": "greeting\n"}
+RUBY = {"Gemfile": "gem 'greeting'\n", "test/a_test.rb": "require 'greeting'\n", "a.rb": ""}
+
+
+@pytest.mark.parametrize("files", [{**FILES, "requirements.txt": "greeting\n"}, RUBY])
+def test_what_is_missing_is_said_where_nothing_may_be_downloaded(tmp_path, files):
+    needs("sandbox", *(["ruby"] if files is RUBY else []))
     profile, _, sandbox = prepared(files, tmp_path)
     assert not profile.is_runnable
     assert "run `nightwatch prepare`" in profile.trouble
