@@ -162,8 +162,9 @@ def proved_profile(
         environment = Environment(
             sandbox, variant, tree.commit, (), NightCache(), 4 * SUITE_SECONDS
         )
-        if variant.preparation:
-            tell("preparing dependencies …")
+        listed = variant.preparation.files if variant.preparation else ()
+        counts = [f"{one.path} ({len(one.text.splitlines())} lines)" for one in listed if one.text]
+        tell(f"dependencies of {', '.join(counts[:2]) or 'nothing'} …")
         environment.prepare()
         lacked = lacked or environment.lacks
         best = best or Proof(variant, None, None, environment)

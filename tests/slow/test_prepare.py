@@ -48,18 +48,22 @@ class Documents:
         raise AssertionError(name)
 
 
-def prepared(files, state, **more):
+def prepared(files, state, tell=lambda line: None, **more):
     sandbox = cells.sandbox(state, files, **more)
     tree = MemoryCode(files, COMMIT)
     (kit,) = projects_of(tree, NightOptions())
-    profile = proved_profile(kit, tree, sandbox, None, "2031-01-01")
+    profile = proved_profile(kit, tree, sandbox, None, "2031-01-01", tell)
     assert profile_in(document(profile)) == profile
     return profile, tree, sandbox
 
 
 def test_a_project_without_dependencies_gets_an_environment_of_its_own(tmp_path):
     needs("sandbox")
-    profile, tree, sandbox = prepared(FILES, tmp_path)
+    told: list[str] = []
+    profile, tree, sandbox = prepared(FILES, tmp_path, told.append)
+    signs = ("dependencies of nothing", "dependencies ", "unittest: running ")
+    signs = (*signs, "unittest: 3 of 4 tests pass in ", "once more")
+    assert not [told for line, sign in zip(told, signs, strict=True) if not line.startswith(sign)]
     assert (profile.collected, profile.passed, profile.is_runnable) == (4, 3, True), profile
     assert [name.split()[0] for name in profile.red] == ["test_red"]
     assert profile.environment == "installed"
