@@ -10,8 +10,9 @@ from machine import needs
 from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.sandbox.interpreters import interpreters
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import DraftPull, FileChange
+from nightwatch_core.models.proposals import DraftPull, FileChange, Preparation
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.preparing import projects_of, proved_profile
@@ -115,4 +116,16 @@ def test_what_is_missing_is_said_where_nothing_may_be_downloaded(tmp_path, files
     profile, _, sandbox = prepared(files, tmp_path)
     assert not profile.is_runnable
     assert "run `nightwatch prepare`" in profile.trouble
+    sandbox.close()
+
+
+def test_the_line_that_names_the_error_is_told_and_where_all_of_it_is(tmp_path):
+    needs("sandbox")
+    sandbox = cells.sandbox(tmp_path / "state", FILES, network=True)
+    script = "echo Resolving; echo '  × No solution found:'; echo '  ╰─▶ a needs b'; exit 1"
+    preparation = Preparation(language="python", words=("sh", "-c", script), beside=False)
+    with pytest.raises(GiveUp, match="prepared: × No solution found: ╰─▶ a needs b [(]see ") as why:
+        sandbox.prepare(COMMIT, preparation)
+    kept = Path(str(why.value).rpartition("see ")[2].rstrip(")"))
+    assert kept.read_text().startswith("Resolving\n")
     sandbox.close()

@@ -429,6 +429,7 @@ class LocalSandbox:
                 # a project that cannot be built is tested from its tree all the same
                 if not run.went_well and words is preparation.words:
                     kept = self._state / f"prepare-{preparation.language}.txt"
+                    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                     kept.write_text(run.output, "utf-8", errors="replace")
                     why = run.ended if run.ended != "exited" else error_line(run.output, 180)
                     raise GiveUp(f"its dependencies could not be prepared: {why} (see {kept})")
