@@ -15,19 +15,9 @@ from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.code import injected_instructions as injected
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.analysis import Analysis, Quarantined
 from nightwatch_core.models.answer import Allowance, Answer, Evidence, Learning, Usage
-from nightwatch_core.models.conversation import (
-    AgentSpec,
-    AnalysisPlan,
-    AssistantTurn,
-    Conversation,
-    Effort,
-    ResultsTurn,
-    ToolCall,
-    ToolResult,
-    UserTurn,
-)
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.options import MAX_TURNS, NightOptions
@@ -40,7 +30,7 @@ FIX_TURNS, FIX_WINDOWS = 5, 4  # of a fix asked for alone: turns; windows of sou
 FIX_LINES, QUOTED_LINES = 20, 5  # of a window: where it is to be made; around another quote
 OWED_CAUSE = 4_000  # characters of its cause
 
-_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
+_EFFORTS: tuple[chat.Effort, ...] = ("low", "medium", "high")
 
 # How an error is analysed: model, effort, turns and tokens, each chosen by the first who says.
 #
@@ -49,7 +39,7 @@ _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 RULES = "rules"  # the model that needs no agent: no file can choose another one in its place
 
 
-def effort_for(thinking_budget: int) -> Effort:
+def effort_for(thinking_budget: int) -> chat.Effort:
     """Name the effort that a number of thinking tokens stands for.
 
     >>> [effort_for(tokens) for tokens in (2_000, 4_000, 8_000, 12_000)]
@@ -59,12 +49,12 @@ def effort_for(thinking_budget: int) -> Effort:
 
 
 def plan(
-    case: Case, agent: AgentSpec, options: NightOptions, given: Collection[str] = ()
-) -> AnalysisPlan:
+    case: Case, agent: chat.AgentSpec, options: NightOptions, given: Collection[str] = ()
+) -> chat.AnalysisPlan:
     """Choose for one case; `given` are the options that were given for this run by name."""
     tier, budget = TIERS[tier_of(case)], agent.thinking_budget
     is_fixed = options.model == RULES or ("model" in given and options.model)
-    return AnalysisPlan(
+    return chat.AnalysisPlan(
         model=options.model if is_fixed else agent.model or options.model,
         effort=agent.effort or (effort_for(budget) if budget else tier.effort),
         iterations=min(agent.max_iterations or tier.turns, MAX_TURNS),
@@ -74,7 +64,7 @@ def plan(
     )
 
 
-def plan_text(plan: AnalysisPlan, allowance: Allowance) -> str:
+def plan_text(plan: chat.AnalysisPlan, allowance: Allowance) -> str:
     """Describe for the log what was planned, and the bounds."""
     cost = "" if allowance.cost is None else f", ${allowance.cost:.2f}"
     return (
@@ -212,7 +202,7 @@ def without_orders(
     return answer.model_copy(update=update), tuple(parts)
 
 
-def order_of_call(call: ToolCall, case: Case, orders: injected.InjectedInstructions) -> str:
+def order_of_call(call: chat.ToolCall, case: Case, orders: injected.InjectedInstructions) -> str:
     """Give the order from outside that a call repeats; empty where it may be run."""
     frames = [frame.path for frame in (case.trace.frames if case.trace else ())]
     found = (
@@ -237,8 +227,8 @@ class Briefing:
     research: ResearchContext
     code: CodeReader
     model: Model
-    agent: AgentSpec
-    plan: AnalysisPlan
+    agent: chat.AgentSpec
+    plan: chat.AnalysisPlan
     allowance: Allowance
     clock: Clock
     fence: str = ""  # the night's name for fences around what came from outside
@@ -265,7 +255,7 @@ def analyse(briefing: Briefing) -> Analysis:
         "system": prompts.TEXTS["fix_system"],
         "tools": tools.offered(TOOLS & set(briefing.agent.tools), None),
         "answer_schema": schema(),
-        "turns": (UserTurn(text=request(briefing.case, lesson, few, briefing.fence)),),
+        "turns": (chat.UserTurn(text=request(briefing.case, lesson, few, briefing.fence)),),
         "effort": _effort(plan, -1),  # the cause needs no more thought
     }
     asking = opening(briefing).model_copy(update=update)
@@ -273,7 +263,7 @@ def analyse(briefing: Briefing) -> Analysis:
     return found.model_copy(update={"fix_alone": True})
 
 
-def _effort(plan: AnalysisPlan, steps: int) -> Effort:
+def _effort(plan: chat.AnalysisPlan, steps: int) -> chat.Effort:
     """The planned effort, raised or lowered by steps unless an agent chose it."""
     at = _EFFORTS.index(plan.effort) + (steps if plan.is_usual_effort else 0)
     return _EFFORTS[max(0, min(at, 2))]
@@ -293,7 +283,7 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
         conversation = opening(briefing, "" if before else second_look.seed(first))
         if before:
             effort, text = _effort(briefing.plan, 1), _asked_again(briefing, first, why)
-            turns = (*before.turns, UserTurn(text=text, effort=effort))
+            turns = (*before.turns, chat.UserTurn(text=text, effort=effort))
             conversation = conversation.model_copy(update={"turns": turns})
         briefing = replace(briefing, records=None)  # the first look is what is kept
         second = _look(briefing, _allowance(briefing), conversation, before=before)
@@ -323,7 +313,7 @@ def _allowance(briefing: Briefing) -> Allowance:
     return briefing.allowance.model_copy(update={"iterations": turns})
 
 
-def opening(briefing: Briefing, seed: str = "") -> Conversation:
+def opening(briefing: Briefing, seed: str = "") -> chat.Conversation:
     """Return the opening conversation; with a `seed` the effort is raised unless it was chosen.
 
     Raises what the code reader raises.
@@ -333,11 +323,11 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     quoted = prompts.conventions(briefing.code, top.repo_path if top else "")
     research = briefing.research.model_copy(update={"conventions": quoted})
     text = prompts.first_message(case, briefing.traces, research, seed, briefing.fence)
-    return Conversation(
+    return chat.Conversation(
         system=f"{agent.prompt}\n\n{LIMITS_TEXT}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
         answer_schema=Answer.model_json_schema(),
-        turns=(UserTurn(text=text),),
+        turns=(chat.UserTurn(text=text),),
         case=case,
         research=research,
         effort=_effort(plan, 1 if seed else 0),
@@ -349,7 +339,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
 def _look(
     briefing: Briefing,
     allowance: Allowance,
-    first: Conversation,
+    first: chat.Conversation,
     lesson: Lesson | None = None,
     before: Talk | None = None,
 ) -> Analysis:
@@ -360,9 +350,9 @@ def _look(
     case, code, research, model = briefing.case, briefing.code, briefing.research, briefing.model
     orders = injected.injected_instructions(injected.texts_of(case, first.research))
 
-    def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
+    def run_tool(call: chat.ToolCall, shown: frozenset[str]) -> chat.ToolResult:
         if order := order_of_call(call, case, orders):
-            return ToolResult(id=call.id, name=call.name, text=refusal(order), is_error=True)
+            return chat.ToolResult(id=call.id, name=call.name, text=refusal(order), is_error=True)
         at = (code, case, briefing.traces, shown, briefing.libraries)
         return tools.run(call, *at, fence=briefing.fence, runs=briefing.runs)
 
@@ -377,12 +367,12 @@ def _look(
     answer = completed(conclusion.answer, lesson) if lesson else conclusion.answer
     if not budget.able.local:  # it is never asked for one
         answer = answer.model_copy(update={"handover": None})
-    asked = [call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
+    asked = [call for turn in turns if isinstance(turn, chat.AssistantTurn) for call in turn.calls]
     refused = {order: None for call in asked if (order := order_of_call(call, case, orders))}
     results = tuple(
         result.text if result.name in _TELLS else injected.comments_in(result.text)
         for turn in turns
-        if isinstance(turn, ResultsTurn)
+        if isinstance(turn, chat.ResultsTurn)
         for result in turn.results
     )
     every_order = injected.injected_instructions(injected.texts_of(case, first.research, results))

@@ -18,15 +18,7 @@ from nightwatch_core.analysis.tool_context import (
     one_folder,
     sentence_of,
 )
-from nightwatch_core.code.code_view import (
-    MARK,
-    SHOWN_LINE,
-    around,
-    halves,
-    inside,
-    lines_of,
-    visible,
-)
+from nightwatch_core.code import code_view
 from nightwatch_core.code.code_view import name as shown_path
 from nightwatch_core.code.languages import BULK, kind_of, rank_of
 from nightwatch_core.code.libraries import library_places, locked_version, same_version
@@ -56,7 +48,7 @@ def list_directory(at: ToolContext, limit: int, path: str) -> ToolAnswer:
         count = f"/ ({plural(below[entry.name], 'file')})"
         rows.append(f"{shown_path(entry.name)}{count if entry.kind == 'folder' else size + kind}")
     ask = "list a folder below this one, or use find_files"
-    return ToolAnswer(halves("\n".join(rows), limit, ask))
+    return ToolAnswer(code_view.halves("\n".join(rows), limit, ask))
 
 
 def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAnswer:
@@ -99,7 +91,7 @@ def read_library(
     at: ToolContext, limit: int, place: str, start: int | None = None, end: int | None = None
 ) -> ToolAnswer:
     """Show lines of a library's file, or the names of a package's files."""
-    if inside(place) in at.code.paths():
+    if code_view.inside(place) in at.code.paths():
         raise Refusal(f"{place} is in the repository: use read_file.")
     libraries = at.libraries
     if libraries is None:
@@ -146,7 +138,7 @@ def read_library(
         reason = f"{note} It has no file {asked.path} that can be read. {sentence_of(near)}"
         raise Refusal(reason.strip(), NothingThere(near=near))
     shown = f"library/{copy.package}@{copy.version or 'unknown'}/{path}"
-    answer = answer_lines(shown, lines_of(text), start, end, at.known, limit)
+    answer = answer_lines(shown, code_view.lines_of(text), start, end, at.known, limit)
     return ToolAnswer(f"{note}\n{answer.text}", answer.value, answer.shown)
 
 
@@ -190,7 +182,7 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
         moved += " [only their indentation]" if commit.only_indented else ""
         rows.append(f"{where} {_logged(commit)}{moved}")
     if len({item.line for item in plain}) == 1:
-        rows.append(around(plain[0].text, "", _BLAMED_LINE))
+        rows.append(code_view.around(plain[0].text, "", _BLAMED_LINE))
     return ToolAnswer(listed(rows, limit, "more, ask for fewer lines"), LinesBlamed(blames=plain))
 
 
@@ -220,7 +212,7 @@ def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAns
         rows.append(diff)
     rows += names.values()
     if (left := changed - min(len(files), 20)) > 0:
-        rows.append(f"{MARK}{left} more files, ask with path ...]")
+        rows.append(f"{code_view.MARK}{left} more files, ask with path ...]")
     return ToolAnswer("\n".join(rows), shown)
 
 
@@ -243,7 +235,7 @@ def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> To
         return ToolAnswer(f"No commit is known{what}{where}.", None, ())
     rows = [_logged(item) for item in commits]
     if len(commits) == _COMMITS:
-        rows.append(f"{MARK}there may be older ones ...]")
+        rows.append(f"{code_view.MARK}there may be older ones ...]")
     text = listed(rows, limit, "more, give a path or a symbol")
     return ToolAnswer(text)
 
@@ -265,7 +257,10 @@ def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[tuple[
     """Changes of files, bulk left out, as far as there is room; a cut is at an end and said."""
     for file in files:
         if file.diff and kind_of(file.path) not in BULK and room > 0:
-            rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
+            rows = [
+                code_view.visible(row[: code_view.SHOWN_LINE])
+                for row in file.diff.rstrip("\n").split("\n")
+            ]
             more = f"more lines: show_commit {sha[:10]}, path {shown_path(file.path)}"
             shown = listed([f"--- {_changed(file)}", *rows], room, more)
             room -= len(shown) + 1

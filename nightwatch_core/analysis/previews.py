@@ -5,15 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from nightwatch_core.code import definitions
 from nightwatch_core.code.candidate_symbols import Shown, cut_out, frames_of, mark
 from nightwatch_core.code.code_view import MARK, SHOWN_LINE, name, numbered, visible
-from nightwatch_core.code.definitions import (
-    DECORATES,
-    class_around,
-    decorated_from,
-    definition_of,
-    functions_around,
-)
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind
@@ -100,7 +94,7 @@ def _with_class(cut: Preview, text: str, line: int) -> Preview:
 
     A file often has the name of its only class.
     """
-    head = class_around(cut.path, text, line)
+    head = definitions.class_around(cut.path, text, line)
     file = cut.path.rpartition("/")[2].partition(".")[0].replace("_", "").lower()
     if head is None or head.line >= cut.start or head.name.lower() == file:
         return cut
@@ -126,7 +120,7 @@ def failing(path: str, text: str, line: int, whole: int = WHOLE_CALLER) -> Previ
 def caller(path: str, text: str, line: int) -> Preview:
     """Cut out the function of a frame further out, a long one's lines above the call."""
     because = f"line {line} is a frame"
-    start, end = function_rows(path, text, line, DECORATES)
+    start, end = function_rows(path, text, line, definitions.DECORATES)
     if start and end - start < CALLER_LINES:
         return cut_out(path, text_lines(text), start, end, "frame", because)
     above = max(1, line - LONG_CALLER // 4)
@@ -167,11 +161,11 @@ def function_rows(
 
     Rows `above` it that decorate or describe it belong to it.
     """
-    enclosing = functions_around(path, text, line)
+    enclosing = definitions.functions_around(path, text, line)
     if not enclosing:
         return 0, 0
     inner = max(enclosing, key=lambda item: item.line)
-    return decorated_from(text_lines(text), inner.line, above), inner.end
+    return definitions.decorated_from(text_lines(text), inner.line, above), inner.end
 
 
 def window(
@@ -196,7 +190,7 @@ def line_of_interest(case: Case, path: str, text: str) -> int:
             return frame.line
         names.append(re.split(r"[\s.:#$]", frame.function)[-1])
     names.append(endpoint(case.leader.transaction).action)
-    defined = (definition_of(name, path, text) for name in names)
+    defined = (definitions.definition_of(name, path, text) for name in names)
     return next((item.line for item in defined if item), 1)
 
 

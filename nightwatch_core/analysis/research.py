@@ -9,17 +9,7 @@ from typing import TypeVar
 
 from nightwatch_core.analysis.previews import Read, caller, source_previews
 from nightwatch_core.analysis.prompts import PRIORS
-from nightwatch_core.code.candidate_symbols import (
-    Lookup,
-    Search,
-    Shown,
-    Use,
-    called_definitions,
-    cut,
-    frames_of,
-    mark,
-    names_in_message,
-)
+from nightwatch_core.code import candidate_symbols as symbols
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.record_fit import misfit
@@ -169,7 +159,7 @@ def _authors_of_frames(past: _Past) -> Iterator[context.LineAuthor]:
 def _author_of_setting(past: _Past, shas: frozenset[str]) -> tuple[context.LineAuthor, ...]:
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
-    steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
+    steps = value_flow(path, text, line, symbols.names_in_message(past.case)) if text else ()
     lines = {step.line for step in steps if step.depth == 1}
     if not lines or max(lines) - min(lines) > SETTING_LINES:
         return ()
@@ -272,7 +262,7 @@ def gather(
     pulls: Iterable[vcs.MergedPull] = (),
     releases: tuple[vcs.Release, ...] = (),
     priors: tuple[PriorAnalysis, ...] = (),
-    search: Search | None = None,
+    search: symbols.Search | None = None,
     code: CodeReader | None = None,
 ) -> context.ResearchContext:
     """Collect the context of a case before its analysis; `read` gives a file's text or None.
@@ -281,13 +271,15 @@ def gather(
     `code` reads the history; without it nothing is suspected.
     """
     likely = likely_files(case, index)
-    files = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
+    files = symbols.Lookup(
+        index, read, search, tuple(frame.repo_path for frame in symbols.frames_of(case))
+    )
     unfit = misfit(case, files.text)
-    members = names_in_message(case)
+    members = symbols.names_in_message(case)
     previews = source_previews(case, likely, files.text, members)
     seen = {(shown.path, line) for shown in previews for line in range(shown.start, shown.end + 1)}
     previews += table_definitions(case, files, seen)
-    previews += called_definitions(case, files, seen, members)
+    previews += symbols.called_definitions(case, files, seen, members)
     if sum(len(shown.text) for shown in previews) < ROOM_FOR_CALLERS:
         previews += tuple(_outside_of(case, files, seen))
     failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
@@ -317,32 +309,34 @@ def gather(
 _DOTTED = re.compile(r"(?P<owner>\w+)(?:\.|#|::?|->)(?P<name>[A-Za-z_]\w*[?!]?)(?![\w.#:/])")
 
 
-def _outside_of(case: Case, lookup: Lookup, seen: Shown) -> Iterator[context.Preview]:
+def _outside_of(
+    case: Case, lookup: symbols.Lookup, seen: symbols.Shown
+) -> Iterator[context.Preview]:
     """Show the function that the transaction names, where a trace has one or two own frames.
 
     Where that does not use the outermost frame's function, its callers, too.
     """
-    frames = frames_of(case)
+    frames = symbols.frames_of(case)
     if case.trace is None or not 0 < len(frames) <= FEW_FRAMES:
         return
     outer = max(frames, key=case.trace.in_app.index)
     name = re.split(r"[^\w?!]", outer.function)[-1]
     for found in _DOTTED.finditer(case.leader.transaction):
         owner, like = found["owner"], outer.repo_path
-        use = Use(name=found["name"], path=like, receiver=owner, owners=(owner,))
+        use = symbols.Use(name=found["name"], path=like, receiver=owner, owners=(owner,))
         classes = lookup.defining(owner, like) if owner[:1].isupper() else ()
         members = (lookup.member(use.name, owner, path) for path in classes)
         place = lookup.place(use) or next(filter(None, members), None)
         because = "the transaction names it"
-        if place and (begin := cut(place, lookup, seen, "frame", because, CALLER_LINES)):
-            mark(begin, seen)
+        if place and (begin := symbols.cut(place, lookup, seen, "frame", because, CALLER_LINES)):
+            symbols.mark(begin, seen)
             yield begin
             if name in begin.text:
                 return
     for hit in lookup.callers(name, outer.repo_path)[:CALLERS]:
         if (hit.path, hit.line) not in seen:
             shown = caller(hit.path, lookup.text(hit.path) or "", hit.line)
-            mark(shown, seen)
+            symbols.mark(shown, seen)
             yield shown.model_copy(update={"because": f"line {hit.line} calls {name}"})
 
 

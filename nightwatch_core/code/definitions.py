@@ -8,16 +8,7 @@ from typing import Literal, NamedTuple
 import tree_sitter
 from tree_sitter import Node
 
-from nightwatch_core.code import languages
-from nightwatch_core.code.syntax import (
-    FUNCTIONS,
-    body_of,
-    indent,
-    names_of,
-    nodes_in,
-    targets_of,
-    text_of,
-)
+from nightwatch_core.code import languages, syntax
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
@@ -114,10 +105,10 @@ def decorated_from(lines: Sequence[str], line: int, above: re.Pattern[str] = DEC
     >>> decorated_from(("a = 1", "@get(", '    "/a",', ")", "def f():"), 5)
     2
     """
-    first, depth = line, indent(lines[line - 1])
+    first, depth = line, syntax.indent(lines[line - 1])
     for number in range(line - 1, max(0, line - 1 - DECORATORS), -1):
         row = lines[number - 1]
-        is_beside = indent(row) == depth and bool(row.strip())
+        is_beside = syntax.indent(row) == depth and bool(row.strip())
         if is_beside and above.match(row):
             first = number
         elif not row.strip() or (is_beside and row.strip() not in (")", "})")):
@@ -203,7 +194,7 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
         kind: Kind = "function" if match or re.match(language.functions, row) else "value"
         if _TYPES.search(row[: languages.NAMED_LINE].partition("=")[0]):
             kind = "class"
-        last = [line for line in body_of(lines, number) if lines[line].strip()][-1]
+        last = [line for line in syntax.body_of(lines, number) if lines[line].strip()][-1]
         closes = lines.get(last + 1, "").strip() in _CLOSES
         yield Definition(name, kind, number, last + closes)
 
@@ -218,7 +209,7 @@ def enclosing_functions(node: Node) -> Iterator[Node]:
     return (
         ancestor
         for ancestor in ancestors(node)
-        if FUNCTIONS.search(ancestor.type) and ancestor.child_by_field_name("body")
+        if syntax.FUNCTIONS.search(ancestor.type) and ancestor.child_by_field_name("body")
     )
 
 
@@ -231,9 +222,9 @@ def parameter_names(function: Node) -> tuple[str, ...]:
 
 def sets_of(function: Node, name: str) -> Iterator[Node]:
     """Walk what sets the bare name in a function, and in those inside that may set it, too."""
-    for node in nodes_in(function):
-        targets = () if "parameter" in node.type else targets_of(node)
-        if any(name in names_of(target) for target in targets):
+    for node in syntax.nodes_in(function):
+        targets = () if "parameter" in node.type else syntax.targets_of(node)
+        if any(name in syntax.names_of(target) for target in targets):
             own = next(enclosing_functions(node), None)
             is_own = own == function or (own is None and function.parent is None)
             if is_own or node.type == "assignment_expression" or _is_shared(own, name):
@@ -241,10 +232,10 @@ def sets_of(function: Node, name: str) -> Iterator[Node]:
 
 
 def _is_shared(function: Node | None, name: str) -> bool:
-    nodes = nodes_in(function) if function else ()
+    nodes = syntax.nodes_in(function) if function else ()
     return any(
         node.type in ("global_statement", "nonlocal_statement")
-        and name in map(text_of, node.named_children)
+        and name in map(syntax.text_of, node.named_children)
         for node in nodes
     )
 
@@ -255,7 +246,7 @@ def _bound_names(node: Node) -> Iterator[str]:
         for item in own:
             yield from _bound_names(item)
     elif node.type in _NAMED or (node.type.endswith("_pattern") and not node.named_children):
-        yield text_of(node)
+        yield syntax.text_of(node)
     else:
         skipped = {node.child_by_field_name(item) for item in ("type", "default_value", "right")}
         skipped.add(node.child_by_field_name("key" if node.type == "pair_pattern" else "value"))

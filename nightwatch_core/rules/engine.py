@@ -8,15 +8,9 @@ from nightwatch_core.code.releases import onset
 from nightwatch_core.code.suspects import NEAR_DAYS
 from nightwatch_core.code.symptoms import Symptom, host_in, symptom_of
 from nightwatch_core.code.syntax import indent, masked, uses
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Answer, Evidence, Handover
 from nightwatch_core.models.code import Blame
-from nightwatch_core.models.conversation import (
-    AssistantTurn,
-    Capabilities,
-    Conversation,
-    Reply,
-    ToolCall,
-)
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules import findings
 from nightwatch_core.rules.calls import wrong_arguments
@@ -40,33 +34,33 @@ RULES: dict[str, Rule] = {  # all other kinds: categories.toml
 class RulesModel:
     """The Model port over the rules of this room; keeps no state."""
 
-    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+    def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the next turn; takes milliseconds, so `timeout` does not matter."""
         turn = next_turn(conversation)
-        return Reply(turn=turn, stop="tools" if turn.calls else "answer")
+        return chat.Reply(turn=turn, stop="tools" if turn.calls else "answer")
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> chat.Capabilities:
         """Return the capabilities of a local and free model."""
-        return Capabilities(model=NAME, local=True, input_price=0, output_price=0)
+        return chat.Capabilities(model=NAME, local=True, input_price=0, output_price=0)
 
     def probe(self) -> str:
         """Return what the model is."""
         return "rules on this machine, no language model"
 
 
-def next_turn(conversation: Conversation) -> AssistantTurn:
+def next_turn(conversation: chat.Conversation) -> chat.AssistantTurn:
     """Ask for code that the rules still need, or answer; equal conversations give equal turns."""
     code = findings.KnownCode(conversation)
     given = answer(findings.Context(conversation.case, conversation.research, code))
     if code.questions and not conversation.tools_off and code.rounds < findings.ROUNDS:
         calls = tuple(
-            ToolCall(
+            chat.ToolCall(
                 id=f"call-{code.rounds + 1}-{n}", name=asked.tool, arguments=dict(asked.arguments)
             )
             for n, asked in enumerate(code.questions[: findings.QUESTIONS], start=1)
         )
-        return AssistantTurn(text="I need to see more of the code.", calls=calls)
-    return AssistantTurn(text=given.model_dump_json())
+        return chat.AssistantTurn(text="I need to see more of the code.", calls=calls)
+    return chat.AssistantTurn(text=given.model_dump_json())
 
 
 def answer(context: findings.Context) -> Answer:

@@ -15,19 +15,9 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.code.syntax import masked, root_of, uses
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import Blame, CommitDiff, SearchHit, Suspect
-from nightwatch_core.models.conversation import (
-    AssistantTurn,
-    Conversation,
-    HitsFound,
-    LinesBlamed,
-    LinesRead,
-    NothingThere,
-    ResultsTurn,
-    ToolCall,
-    ToolResult,
-)
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
@@ -60,7 +50,7 @@ LONGEST_TITLE = 120  # characters
 # turn turns the questions into tool calls. So a rule is written as if all code were there.
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
-_UNKNOWN = HitsFound(complete=False)
+_UNKNOWN = chat.HitsFound(complete=False)
 
 
 class Question(NamedTuple):
@@ -79,14 +69,14 @@ class Question(NamedTuple):
 class KnownCode:
     """Lines, searches and blames that one conversation has shown; questions for what is missing."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: chat.Conversation) -> None:
         self.questions: list[Question] = []
         self.rounds = 0
         self._may_ask = frozenset(spec.name for spec in conversation.tools)
         self._lines: dict[str, dict[int, str]] = {}
         self._totals: dict[str, int] = {}
         self._near: dict[str, tuple[str, ...]] = {}  # by a path that is not there: those like it
-        self._results: dict[Question, ToolResult] = {}
+        self._results: dict[Question, chat.ToolResult] = {}
         for preview in conversation.research.previews:
             rows = preview.text.removesuffix("\n").split("\n")
             self._lines.setdefault(preview.path, {}).update(enumerate(rows, max(preview.start, 1)))
@@ -121,7 +111,7 @@ class KnownCode:
         lines = tuple(found[n] for n in range(1, total + 1) if n in found)
         return lines if len(lines) == total else None
 
-    def search(self, query: str, path: str = "") -> HitsFound:
+    def search(self, query: str, path: str = "") -> chat.HitsFound:
         """Return the lines that hold the text; not complete where some were left out, or not yet.
 
         Only plain text of up to 100 characters is searched: names from errors are data.
@@ -130,14 +120,14 @@ class KnownCode:
             return _UNKNOWN
         result = self._result("search_code", query=query, **({"path": path} if path else {}))
         value = result.value if result else None
-        return value if isinstance(value, HitsFound) else _UNKNOWN
+        return value if isinstance(value, chat.HitsFound) else _UNKNOWN
 
     def blame(self, path: str, line: int) -> Blame | None:
         """Return the commit that last wrote the line."""
         path = self.resolved(path)
         result = self._result("blame", path=path, line=line) if path and line > 0 else None
         value = result.value if result else None
-        return next(iter(value.blames), None) if isinstance(value, LinesBlamed) else None
+        return next(iter(value.blames), None) if isinstance(value, chat.LinesBlamed) else None
 
     def diff(self, sha: str, path: str) -> str:
         """Return what a commit changed in a file; empty where it is not known."""
@@ -154,7 +144,7 @@ class KnownCode:
         """Return whether some line of the file is known."""
         return bool(self._lines.get(self.resolved(path)))
 
-    def _result(self, tool: str, **arguments: str | int) -> ToolResult | None:
+    def _result(self, tool: str, **arguments: str | int) -> chat.ToolResult | None:
         result = self._results.get(Question.of(tool, arguments))
         if result is None:
             self._ask(tool, **arguments)
@@ -166,25 +156,25 @@ class KnownCode:
         if tool in self._may_ask and not is_answered:
             self.questions.append(asked)
 
-    def _read_turns(self, conversation: Conversation) -> None:
-        calls: dict[str, ToolCall] = {}
+    def _read_turns(self, conversation: chat.Conversation) -> None:
+        calls: dict[str, chat.ToolCall] = {}
         for turn in conversation.turns:
-            if isinstance(turn, AssistantTurn):
+            if isinstance(turn, chat.AssistantTurn):
                 self.rounds += bool(turn.calls)
                 calls.update((call.id, call) for call in turn.calls)
-            elif isinstance(turn, ResultsTurn):
+            elif isinstance(turn, chat.ResultsTurn):
                 for result in turn.results:
                     if result.id in calls:
                         self._read(calls[result.id], result)
 
-    def _read(self, call: ToolCall, result: ToolResult) -> None:
+    def _read(self, call: chat.ToolCall, result: chat.ToolResult) -> None:
         self._results.setdefault(Question.of(call.name, call.arguments), result)
         value = result.value
-        if isinstance(value, LinesRead) and value.total:
+        if isinstance(value, chat.LinesRead) and value.total:
             self._lines.setdefault(value.path, {}).update(value.lines)
             self._totals[value.path] = value.total
         elif call.name == "read_file" and result.is_error:
-            near = value.near if isinstance(value, NothingThere) else ()
+            near = value.near if isinstance(value, chat.NothingThere) else ()
             self._near.setdefault(str(call.arguments.get("path", "")), near)
 
 
@@ -276,18 +266,18 @@ class Candidate(NamedTuple):
     misspelt: bool  # the names differ by a typing error only
 
 
-def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
+def definitions(name: str, language: Language, code: KnownCode) -> chat.HitsFound:
     """List lines outside tests that define the name; `complete` where no other can exist."""
     result = code.search(name)
     if not result.complete:
         parts = [code.search(f"{head}{name}") for head in language.heads]
         hits = tuple(dict.fromkeys(hit for part in (result, *parts) for hit in part.hits))
-        result = HitsFound(hits=hits, complete=all(part.complete for part in parts))
+        result = chat.HitsFound(hits=hits, complete=all(part.complete for part in parts))
     own = (hit for hit in result.hits if _defines(hit, name) and not TEST.search(hit.path))
-    return HitsFound(hits=tuple(own), complete=result.complete)
+    return chat.HitsFound(hits=tuple(own), complete=result.complete)
 
 
-def callers(name: str, code: KnownCode) -> HitsFound:
+def callers(name: str, code: KnownCode) -> chat.HitsFound:
     """List lines outside tests that use the name in code and do not define it."""
     result = code.search(name)
     hits = tuple(
@@ -297,7 +287,7 @@ def callers(name: str, code: KnownCode) -> HitsFound:
         and not _defines(hit, name)
         and not TEST.search(hit.path)
     )
-    return HitsFound(hits=hits, complete=result.complete)
+    return chat.HitsFound(hits=hits, complete=result.complete)
 
 
 def _defines(hit: SearchHit, name: str) -> bool:

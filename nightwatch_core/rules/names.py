@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from nightwatch_core.code import value_flow
+from nightwatch_core.code import syntax, value_flow
 from nightwatch_core.code.definitions import (
     class_around,
     definitions_in,
@@ -15,14 +15,6 @@ from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import (
-    arguments,
-    masked,
-    parameters,
-    receivers_of,
-    statement_at,
-    uses,
-)
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import (
@@ -151,9 +143,9 @@ def _objection(name: str, item: Candidate, failing: FailingLine, context: Contex
     if other_meaning and not item.misspelt:
         return f"the names differ in meaning ({other_meaning})"
     if not _replaced(name, item, context):
-        mine = set(receivers_of(name, failing.text, failing.language))
+        mine = set(syntax.receivers_of(name, failing.text, failing.language))
         for hit in callers(name, context.code).hits:
-            theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
+            theirs = set(syntax.receivers_of(name, hit.text, language_of(hit.path)))
             if theirs and not theirs & mine:
                 return f"{hit.path}:{hit.line} uses `{name}` of another object"
     if not _support(name, item, context):
@@ -178,9 +170,9 @@ def _fits(name: str, item: Candidate, failing: FailingLine, context: Context) ->
     if not re.match(language.functions, item.place.text[:1_000]):
         is_data = re.match(r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*=", item.place.text)
         return not is_data or language.name != "python"
-    given = arguments(failing.lines, failing.line, call.end() - 1)
+    given = syntax.arguments(failing.lines, failing.line, call.end() - 1)
     start = item.place.line
-    takes = parameters(context.code.lines(item.place.path, start, start + 10), start)
+    takes = syntax.parameters(context.code.lines(item.place.path, start, start + 10), start)
     if any(text.startswith(("*", "&", "...")) for text in (*given, *takes)):
         return True
     required = [text for text in takes if not re.search(r"=|\?:|:\s*$", text)]
@@ -192,11 +184,12 @@ def _edits(name: str, new: Candidate, failing: FailingLine, context: Context) ->
     calls = callers(name, context.code)
     if not failing.seen or not calls.complete:
         return ()
-    receivers = set(receivers_of(name, failing.text, failing.language))
+    receivers = set(syntax.receivers_of(name, failing.text, failing.language))
     places = {(failing.path, failing.line)} | {
         (hit.path, hit.line)
         for hit in calls.hits
-        if not receivers or receivers & {*receivers_of(name, hit.text, language_of(hit.path))}
+        if not receivers
+        or receivers & {*syntax.receivers_of(name, hit.text, language_of(hit.path))}
     }
     return renamed_in(places, name, new.name, f"call `{new.name}` instead of `{name}`", context)
 
@@ -220,7 +213,10 @@ def renamed_in(
         lines, changed = context.code.whole(path) or (), {}
         for number in (line for where, line in places if where == path):
             text = lines[number - 1] if number <= len(lines) else ""
-            at = [match.start() for match in whole_name.finditer(masked(text, language_of(path)))]
+            at = [
+                match.start()
+                for match in whole_name.finditer(syntax.masked(text, language_of(path)))
+            ]
             if not at:
                 return ()
             for start in reversed(at):
@@ -260,7 +256,7 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     root, lines = tree_of(failing, context), context.code.whole(failing.path)
     if root is None or not lines or failing.language.name not in ("python", "javascript"):
         return Finding()
-    at = statement_at(root, failing.line - 1)
+    at = syntax.statement_at(root, failing.line - 1)
     if at is None or any(map(_STAR.match, lines)):
         return Finding()
     key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")  # of an object: binds nothing
@@ -271,7 +267,7 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     }
     scopes = (*enclosing_functions(at), root)
     bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in scopes)
-    if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
+    if name in defined or bound or any(is_import(row) and syntax.uses(name, row) for row in lines):
         return Finding()
     importers, shown = _importers(name, failing, context)
     return Finding(
