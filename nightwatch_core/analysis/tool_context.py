@@ -80,6 +80,7 @@ class RunsCode(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class RunsLeft:
     """Remaining runs of one analysis, whose calls are made one after another.
 
@@ -87,16 +88,12 @@ class RunsLeft:
     is taken up again shows the same. Who runs holds `turn`.
     """
 
-    def __init__(
-        self,
-        runner: RunsCode,
-        records: Records | None = None,
-        prefix: str = "",
-        turn: AbstractContextManager[object] | None = None,
-    ) -> None:
-        self._runner, self._records, self._prefix = runner, records, prefix
-        self._turn = turn or nullcontext()
-        self.runs, self.seconds = RUNS, RUNS_SECONDS
+    runner: RunsCode
+    records: Records | None = None
+    prefix: str = ""
+    turn: AbstractContextManager[object] = nullcontext()
+    runs: int = RUNS
+    seconds: float = RUNS_SECONDS
 
     def take(self, kind: RunKind, text: str) -> Run:
         """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
@@ -104,7 +101,7 @@ class RunsLeft:
             most = f"{plural(RUNS, 'run')} and {RUNS_SECONDS:.0f} s an error"
             raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
         try:
-            with self._turn:
+            with self.turn:
                 result = self._kept(kind, text)
         except GiveUp as trouble:
             raise Refusal(f"Not run: {clean(str(trouble))}.") from None
@@ -112,16 +109,16 @@ class RunsLeft:
         return result
 
     def _kept(self, kind: RunKind, text: str) -> Run:
-        key = f"{self._prefix}/{kind}/{digest(text)}"
-        run = self._runner.run_test if kind == "test" else self._runner.run_snippet
-        if self._records is None:
+        key = f"{self.prefix}/{kind}/{digest(text)}"
+        run = self.runner.run_test if kind == "test" else self.runner.run_snippet
+        if self.records is None:
             return run(text)
         try:
-            return Run.model_validate_json(self._records.get(key) or "")
+            return Run.model_validate_json(self.records.get(key) or "")
         except ValidationError:
             result = run(text)
         result = result.model_copy(update={"output": halves(result.output, RUN_KEPT)})
-        self._records.put(key, json.dumps(result.model_dump(mode="json")))
+        self.records.put(key, json.dumps(result.model_dump(mode="json")))
         return result
 
 

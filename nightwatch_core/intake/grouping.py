@@ -43,22 +43,19 @@ class _Group:
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class Tally:
     """Counts occurrences into groups; give them in any order, then ask for the groups."""
 
-    def __init__(
-        self, source: str, max_groups: int = limits.GROUPS, max_stack_text: int = limits.STACK_TEXT
-    ) -> None:
-        """Begin with nothing counted; `source` is the name the groups carry."""
-        self._source = source
-        self._max_groups = max_groups
-        self._max_stack_text = max_stack_text
-        self._groups: dict[str, _Group] = {}
-        self._stack_text = 0
-        self.records = 0
-        self.left_out = 0  # records of errors beyond `max_groups`
-        self.stacks_left_out = 0
-        self.span: Span = None  # first and last moment of all records
+    source: str  # the name the groups carry
+    max_groups: int = limits.GROUPS
+    max_stack_text: int = limits.STACK_TEXT
+    records: int = 0
+    left_out: int = 0  # records of errors beyond `max_groups`
+    stacks_left_out: int = 0
+    span: Span = None  # first and last moment of all records
+    _groups: dict[str, _Group] = field(default_factory=dict)
+    _stack_text: int = 0
 
     def add(self, occurrence: errors.Occurrence) -> None:
         """Count one record."""
@@ -113,7 +110,7 @@ class Tally:
         done = occurrence.transaction or occurrence.failed_in
         name = fingerprint(occurrence.app, occurrence.error_class, done, occurrence.message)
         counted = self._groups.get(name)
-        if counted is None and len(self._groups) < self._max_groups:
+        if counted is None and len(self._groups) < self.max_groups:
             counted = self._groups[name] = _Group(newest=occurrence)
         return counted
 
@@ -127,7 +124,7 @@ class Tally:
             if seen >= last:
                 counted.stacks[key] = (seen, self.records, kept_raw)
             return
-        if self._stack_text + len(raw) > self._max_stack_text:
+        if self._stack_text + len(raw) > self.max_stack_text:
             self.stacks_left_out += 1
             return
         counted.stacks[key] = (seen, self.records, raw)
@@ -142,7 +139,7 @@ class Tally:
         has_users = bool(counted.users) or counted.most_users is not None
         return errors.ErrorGroup(
             fingerprint=name,
-            source=self._source,
+            source=self.source,
             app=newest.app,
             error_class=newest.error_class,
             transaction=transaction_template(newest.transaction),

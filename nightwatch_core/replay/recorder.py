@@ -1,6 +1,7 @@
 """Records every question to a port with its answer, as lines of a journal (`sealing.py`)."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -25,25 +26,18 @@ CONSTANT = ("code@", "libraries", "source_maps")  # ports whose answers never ch
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class Recorder:
     """Records any number of ports; safe for threads."""
 
-    def __init__(
-        self,
-        scrub: Scrub,
-        write: Callable[[list[str]], None],
-        clock: Clock,
-        finished: Callable[[RunReport], None] = lambda _: None,
-    ) -> None:
-        """Redact every text with `scrub`, and pass every line to `write`.
-
-        `finished` is called with the report when the night is over.
-        """
-        self._scrub, self._write, self._clock, self._finished = scrub, write, clock, finished
-        self._written = set[str]()
-        self._lock = Lock()
-        self.writes = Writes()
-        self.lost = ""  # why recording stopped
+    scrub: Scrub  # redacts every text
+    write: Callable[[list[str]], None]  # takes every line
+    clock: Clock
+    finished: Callable[[RunReport], None] = lambda _: None  # called when the night is over
+    writes: Writes = field(default_factory=Writes, init=False)
+    lost: str = field(default="", init=False)  # why recording stopped
+    _written: set[str] = field(default_factory=set, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False)
 
     def recorded(self, port: type, port_name: str, inner: Any) -> Any:
         """Return a port that records `inner` as `port_name`, which may end in @ and a commit."""
@@ -66,7 +60,7 @@ class Recorder:
             if name in NOT_RECORDED:
                 value = call()
                 if name == "nights.finish":
-                    self._finished(arguments["report"])
+                    self.finished(arguments["report"])
                 return value
             if member.port:
                 whose = arguments["commit"].sha if member.port is CodeReader else ""
@@ -81,7 +75,7 @@ class Recorder:
     def _answered(
         self, port_name: str, member: Member, arguments: Mapping[str, Any], call: Callable[[], T]
     ) -> T:
-        began = self._clock.monotonic()
+        began = self.clock.monotonic()
         try:
             value = call()
         except NightWatchError as trouble:
@@ -120,19 +114,19 @@ class Recorder:
         name, pieces = f"{port_name}.{member.name}", dict[str, str]()
         try:
             asked = named_question(port_name, member, arguments)
-            question = asking(self._scrub, pieces.__setitem__).cut(asked)
+            question = asking(self.scrub, pieces.__setitem__).cut(asked)
             key = f"{name} {question}"
             if port_name.startswith(CONSTANT) and key in self._written:
                 return
             is_hidden = member.name == "read_file" and is_secret_file(str(arguments.get("path")))
-            answer = Cutter(self._scrub, pieces.__setitem__).cut(None if is_hidden else value)
+            answer = Cutter(self.scrub, pieces.__setitem__).cut(None if is_hidden else value)
             is_waited_for = began is not None and member.name == "reply"
-            seconds = self._clock.monotonic() - began if began and is_waited_for else 0.0
+            seconds = self.clock.monotonic() - began if began and is_waited_for else 0.0
             row = f"{canonical(name)},{question},{canonical(kind)},{answer},{seconds:.3f}"
             with self._lock:
                 new = [text for name, text in pieces.items() if name not in self._written]
                 self._written.update((*pieces, key))
-                self._write([*(f"{PIECE}{text}" for text in new), f"{ANSWER}[{row}]"])
+                self.write([*(f"{PIECE}{text}" for text in new), f"{ANSWER}[{row}]"])
         except (OSError, ValueError, TypeError, RecursionError, NightWatchError) as trouble:
             self.lose(trouble)
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from anthropic import transform_schema
@@ -32,19 +33,16 @@ SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call
 Ended = Callable[[bool], None]  # True: the response begins; False: it or the call has ended
 
 
+@dataclass(eq=False)
 class Gate:
     """Beginnings of prompts that were written lately, or are being written; for many threads."""
 
-    def __init__(
-        self,
-        patience: float = PATIENCE,
-        clock: Callable[[], float] = time.monotonic,
-        event: Callable[[], threading.Event] = threading.Event,
-    ) -> None:
-        """`clock` gives seconds; calls wait for what `event` makes."""
-        self._patience, self._clock, self._event = patience, clock, event
-        self._lock = threading.Lock()
-        self._first: dict[str, tuple[float, threading.Event]] = {}  # warm until; has begun
+    patience: float = PATIENCE
+    clock: Callable[[], float] = time.monotonic  # in seconds
+    event: Callable[[], threading.Event] = threading.Event  # makes what calls wait for
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    # by beginning: warm until; has begun
+    _first: dict[str, tuple[float, threading.Event]] = field(default_factory=dict)
 
     @contextmanager
     def entered(self, beginning: str, seconds: float) -> Iterator[Ended]:
@@ -53,18 +51,18 @@ class Gate:
         A call whose `beginning` is empty keeps nothing and waits for nobody.
         """
         with self._lock:
-            until, begun = self._first.get(beginning, (0.0, self._event()))
-            is_first = until <= self._clock()
+            until, begun = self._first.get(beginning, (0.0, self.event()))
+            is_first = until <= self.clock()
             if is_first and beginning:
-                begun = self._event()
-                self._first[beginning] = (self._clock() + WARM, begun)
+                begun = self.event()
+                self._first[beginning] = (self.clock() + WARM, begun)
         if not is_first:
-            begun.wait(max(0.0, min(self._patience, seconds * SHARE)))
+            begun.wait(max(0.0, min(self.patience, seconds * SHARE)))
 
         def ended(began: bool) -> None:
             with self._lock:
                 if began and beginning:
-                    self._first[beginning] = (self._clock() + WARM, begun)
+                    self._first[beginning] = (self.clock() + WARM, begun)
                 elif is_first and not begun.is_set():
                     self._first.pop(beginning, None)
             if began or is_first:

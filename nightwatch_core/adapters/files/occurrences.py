@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from ipaddress import IPv6Address
 from itertools import chain, repeat
@@ -445,27 +446,17 @@ class EntryMaker:
 CLOCK_SLACK = timedelta(days=1)  # by which the clock of a record may be ahead of ours
 
 
+@dataclass(eq=False)
 class FileReader:
     """Reads the entries of one file, and counts the shapes it is made of."""
 
-    def __init__(
-        self,
-        label: str,
-        exception_of: ExceptionOf,
-        meter: json_values.Meter | None = None,
-        zone: tzinfo = UTC,
-    ) -> None:
-        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
-
-        Times that name no zone are of `zone`.
-        """
-        self._zone = zone
-        self._label = label
-        self._exception_of = exception_of
-        self._meter = meter or json_values.Meter()
-        self.shapes: Counter[str] = Counter()  # records by the name of their shape
-        self.left_out: Counter[str] = Counter()  # what was not taken, by its reason
-        self._maker = EntryMaker(exception_of, self.shapes)
+    label: str  # stands for the file in places: `label:17`, `label/member:17`
+    exception_of: ExceptionOf
+    meter: json_values.Meter = field(default_factory=json_values.Meter)
+    zone: tzinfo = UTC  # of times that name none
+    shapes: Counter[str] = field(default_factory=Counter, init=False)  # records by their shape
+    left_out: Counter[str] = field(default_factory=Counter, init=False)  # not taken, by the reason
+    _maker: EntryMaker = field(init=False)
 
     def entries(self, path: Path) -> Iterator[Entry]:
         """Yield every entry of the file, or of every file packed in it.
@@ -473,21 +464,21 @@ class FileReader:
         Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
         """
         latest = _written(path)
-        for content in json_values.contents_of(path, self._label, self._meter):
+        for content in json_values.contents_of(path, self.label, self.meter):
             if isinstance(content, str):
                 yield content
                 continue
-            self._label = content.label
-            self._maker = EntryMaker(self._exception_of, self.shapes)
+            self.label = content.label
+            self._maker = EntryMaker(self.exception_of, self.shapes)
             for entry in self._from_text(json_values.TextFile(content.text)):
-                self._meter.count_record()
+                self.meter.count_record()
                 yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
             self.left_out += self._maker.left_out
 
     def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
         times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
         right = {
-            name: settled(time, self._zone, latest)
+            name: settled(time, self.zone, latest)
             for name, time in times.items()
             if time is not None and time.tzinfo is not UTC
         }
@@ -506,7 +497,7 @@ class FileReader:
         elif kind == "table":
             parts = json_values.rows_of(text.pieces())
         for number, value, problem in parts:
-            place = f"{self._label}:{number}"
+            place = f"{self.label}:{number}"
             if not problem:
                 yield from self._maker.of_value(value, place)
                 continue
@@ -518,7 +509,7 @@ class FileReader:
     def _from_log(self, lines: Iterator[json_values.Part]) -> Iterator[Entry]:
         number, is_empty = 0, True
         for number, line, problem in lines:
-            text, place = str(line), f"{self._label}:{number}"
+            text, place = str(line), f"{self.label}:{number}"
             if problem:
                 yield unreadable(place, problem, text)
                 continue
@@ -535,7 +526,7 @@ class FileReader:
             is_empty = False
             yield entry
         if is_empty:
-            yield f"{self._label}: {number} lines and no stack trace in them"
+            yield f"{self.label}: {number} lines and no stack trace in them"
 
 
 def _written(path: Path) -> datetime:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -248,6 +249,7 @@ def missing_of(reading: Reading) -> tuple[str, ...]:
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
 
 
+@dataclass(eq=False)
 class ErrorFiles:
     """An `ErrorSource` on files and folders; their formats are told by content, not by name.
 
@@ -256,32 +258,20 @@ class ErrorFiles:
     without a time are always counted. The files are read once, and again for another lookback.
     """
 
-    def __init__(
-        self,
-        paths: tuple[Path, ...],
-        name: str = "file",
-        app_prefixes: tuple[str, ...] = (),
-        language: str = "",
-        app: str = "",
-        listener: Listener | None = None,
-        zone: tzinfo = UTC,
-    ) -> None:
-        """Read `paths` when first asked; prefixes and language help to read stack traces.
+    paths: tuple[Path, ...]  # read when first asked
+    name: str = "file"
+    app_prefixes: tuple[str, ...] = ()  # they help to read stack traces, as does the language
+    language: str = ""
+    app: str = ""  # of records that name none
+    listener: Listener | None = None  # hears how far the reading is
+    zone: tzinfo = UTC  # of times without one
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _newest: Reading | None = field(default=None, init=False)
+    _lookback: timedelta | None = field(default=None, init=False)  # of the newest reading
 
-        Records that name no application are of `app`. Times without a zone are of `zone`.
-        The `listener` hears how far the reading is.
-        """
-        self._zone = zone
-        self._listener = listener
-        self._app = app
-        self._paths = paths
-        self._name = name
-        self._app_prefixes = app_prefixes
-        self._language = language
-        self._lock = threading.Lock()
-        self._newest: Reading | None = None
-        self._lookback: timedelta | None = None  # of the newest reading
-        self._exceptions = ReportedExceptions(self._exception_of)
+    @cached_property
+    def _exceptions(self) -> ReportedExceptions:
+        return ReportedExceptions(self._exception_of)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The records' span, or its last `lookback`; raises `StopTheNight` like `error_groups`."""
@@ -302,7 +292,7 @@ class ErrorFiles:
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         reading = self._newest or self._reading(None, None)
         parsed = (
-            (parse(stack.raw, self._language, self._app_prefixes), stack.release)
+            (parse(stack.raw, self.language, self.app_prefixes), stack.release)
             for stack in reading.tally.stacks(group.fingerprint)
         )
         return tuple(
@@ -354,10 +344,10 @@ class ErrorFiles:
 
     @property
     def _names(self) -> str:
-        return ", ".join(name_of(str(path)) for path in self._paths) or "no file"
+        return ", ".join(name_of(str(path)) for path in self.paths) or "no file"
 
     def _exception_of(self, raw: str) -> ExceptionLink:
-        trace = parse(raw, self._language, self._app_prefixes)
+        trace = parse(raw, self.language, self.app_prefixes)
         reported = trace.links[0] if trace.links else ExceptionLink()
         frames = (trace.top,) if trace.top else trace.frames[:1]
         return reported.model_copy(update={"frames": frames})
@@ -382,7 +372,7 @@ class ErrorFiles:
         return reading
 
     def _read(self, lookback: timedelta | None, latest: datetime | None) -> Reading:
-        if not self._paths:
+        if not self.paths:
             raise StopTheNight("no error file is given: name one with --errors")
         reading = self._pass(None, latest)
         if reading.ahead and reading.tally.span is None:
@@ -395,9 +385,9 @@ class ErrorFiles:
         return reading
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
-        reading = Reading(Tally(self._name), begin, latest, self._app)
+        reading = Reading(Tally(self.name), begin, latest, self.app)
         files: list[File] = []
-        for item in chain.from_iterable(map(files_of, self._paths)):
+        for item in chain.from_iterable(map(files_of, self.paths)):
             if isinstance(item, str):
                 reading.unread.append(item)
             elif len(files) < limits.MAX_FILES:
@@ -405,7 +395,7 @@ class ErrorFiles:
             else:
                 reading.unread.append(f"files after the first {limits.MAX_FILES:,} are left out")
                 break
-        meter = Meter(self._listener, total=sum(map(_size, files)))
+        meter = Meter(self.listener, total=sum(map(_size, files)))
         for number, file in enumerate(files, 1):
             try:
                 self._read_file(file, reading, meter)
@@ -419,7 +409,7 @@ class ErrorFiles:
 
     def _read_file(self, file: File, reading: Reading, meter: Meter) -> None:
         before = reading.entries
-        reader = FileReader(file.label, self._exceptions, meter, self._zone)
+        reader = FileReader(file.label, self._exceptions, meter, self.zone)
         try:
             for entry in reader.entries(file.path):
                 reading.count(entry)

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -241,26 +242,22 @@ def _texts(value: object) -> tuple[str, ...]:
 _LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
 
 
+@dataclass(eq=False)
 class LocalDelivery:
     """`Outbox` and `Tracker` in one: Markdown files below `nights/<night>/outbox/`.
 
     In the front matter people set `state`, `state_reason`, and `words` for us.
     """
 
-    def __init__(
-        self,
-        nights: Path,
-        night: str,
-        checkout: Checkout | None,
-        clock: Clock,
-        scrub: Callable[[str], str] = REMOVAL.scrub,
-    ) -> None:
-        """Write nothing yet; without a checkout there are no drafts. Patches go through `scrub`."""
-        self._files = OutboxFiles(nights)
-        self._night = night
-        self._checkout = checkout
-        self._scrub = scrub
-        self._clock = clock
+    nights: Path
+    night: str
+    checkout: Checkout | None  # None: there are no drafts
+    clock: Clock
+    scrub: Callable[[str], str] = REMOVAL.scrub  # of patches
+
+    @property
+    def _files(self) -> OutboxFiles:
+        return OutboxFiles(self.nights)
 
     def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish once per key, whichever night, thread or process asked first.
@@ -283,10 +280,10 @@ class LocalDelivery:
                 pulls.append(read)
             elif read:
                 items.append(read[0])
-        heads = self._checkout.heads() if pulls and self._checkout else {}
+        heads = self.checkout.heads() if pulls and self.checkout else {}
         for item, meta in pulls:
-            if self._checkout:
-                now = draft_state(self._checkout, item, meta, heads)
+            if self.checkout:
+                now = draft_state(self.checkout, item, meta, heads)
                 if now is None:
                     continue
                 item = item.model_copy(update=now._asdict())
@@ -305,7 +302,7 @@ class LocalDelivery:
         folder = next(place for place in places if place.exists())
         if not os.access(folder, os.W_OK):
             raise GiveUp(f"{folder} cannot be written: change NIGHTWATCH_STATE or its rights")
-        drafts = "" if self._checkout else "; no drafts without --repo"
+        drafts = "" if self.checkout else "; no drafts without --repo"
         return f"files below {self._files.nights}: {len(self.own_items())} own items{drafts}"
 
     def _published(self, proposal: proposals.Proposal) -> proposals.Receipt:
@@ -333,9 +330,9 @@ class LocalDelivery:
 
     def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
         """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
-        if self._checkout is None:
+        if self.checkout is None:
             raise Refused("a local draft needs a checkout: set --repo")
-        made = make_branch(self._checkout, pull, self._clock.now())
+        made = make_branch(self.checkout, pull, self.clock.now())
         number = self._files.take_number()
         path = self._place(name("pull", number, pull.title))
         shown = self._shown(pull, made.sha).encode("utf-8", "surrogateescape")
@@ -349,12 +346,12 @@ class LocalDelivery:
         )
 
     def _shown(self, pull: proposals.DraftPull, commit: str) -> str:
-        assert self._checkout is not None
-        git, commits = self._checkout.git, len(pull.commits) or 1
+        assert self.checkout is not None
+        git, commits = self.checkout.git, len(pull.commits) or 1
         if pull.as_patch:
-            return mailed(git, commit, self._scrub, commits)
+            return mailed(git, commit, self.scrub, commits)
         text = patch(git, commit, commits=commits).decode("utf-8", "surrogateescape")
-        return self._scrub(text)
+        return self.scrub(text)
 
     def _comment(self, comment: proposals.Comment | proposals.Reopen) -> proposals.Receipt:
         item = self._files.numbered(comment.number)
@@ -363,7 +360,7 @@ class LocalDelivery:
         self._join(item, comment)
         meta = {
             **{"kind": comment.kind, "issue": comment.number, "key": comment.key},
-            **{"fingerprint": comment.fingerprint, "night": self._night},
+            **{"fingerprint": comment.fingerprint, "night": self.night},
         }
         path = self._place(comment_name(comment.number, comment.key))
         write(path, meta, comment.body)
@@ -395,7 +392,7 @@ class LocalDelivery:
             write(item.path, {**meta, "also": [*named.also]}, text)
 
     def _place(self, name: str) -> Path:
-        return self._files.nights / self._night / "outbox" / name
+        return self._files.nights / self.night / "outbox" / name
 
     def _meta(
         self, proposal: proposals.OpenIssue | proposals.DraftPull, number: int
@@ -411,7 +408,7 @@ class LocalDelivery:
             "state_reason": "",
             "words": [],
             "labels": list(proposal.labels),
-            "night": self._night,
+            "night": self.night,
         }
 
 

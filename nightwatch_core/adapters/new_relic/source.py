@@ -47,31 +47,27 @@ def nrql_document(aliases: Iterable[str]) -> str:
     )
 
 
+@dataclass(eq=False)
 class NewRelic:
     """The ErrorSource port on New Relic; safe to share between threads."""
 
-    def __init__(
-        self,
-        client: nerdgraph.NerdGraph,
-        account_id: int,
-        app_name: str,
-        watermark: datetime | None,
-        clock: Clock,
-        app_prefixes: tuple[str, ...] = (),
-    ) -> None:
-        if account_id < 1 or not app_name.strip():
+    client: nerdgraph.NerdGraph
+    account_id: int
+    app_name: str
+    watermark: datetime | None
+    clock: Clock
+    app_prefixes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `StopTheNight` where account or application cannot be one."""
+        self.app_name = self.app_name.strip()
+        if self.account_id < 1 or not self.app_name:
             raise StopTheNight(
                 "New Relic needs NEW_RELIC_ACCOUNT_ID (a number) and NEW_RELIC_APP_NAME"
             )
-        self._account = account_id
-        self._app = app_name.strip()
-        self._watermark = watermark
-        self._clock = clock
-        self._own = app_prefixes
-        self._client = client
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        return Window.live(lookback, now, self._watermark, LAG)
+        return Window.live(lookback, now, self.watermark, LAG)
 
     def error_groups(self, window: Window) -> Fetched:
         """Return every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
@@ -88,7 +84,7 @@ class NewRelic:
         """Return up to `limit` traces, newest first; New Relic samples, so often fewer."""
         if limit < 1:
             return ()
-        until = (group.last_seen or self._clock.now()) + AROUND
+        until = (group.last_seen or self.clock.now()) + AROUND
         since = (group.first_seen or until - DAY) - AROUND
         window = Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
         guids = self._guids
@@ -99,17 +95,17 @@ class NewRelic:
             return ()
         variables = {f"g{at}": item.entity for at, item in enumerate(asked)}
         variables |= {f"o{at}": item.id for at, item in enumerate(asked)}
-        answer = self._client.ask(groups.frames_document(len(asked)), **variables)
-        return groups.traces_in(asked, answer, group, self._own)
+        answer = self.client.ask(groups.frames_document(len(asked)), **variables)
+        return groups.traces_in(asked, answer, group, self.app_prefixes)
 
     def releases(self) -> tuple[Release, ...]:
         """Return deployments of the last 30 days, newest first; empty where none are recorded."""
-        now = self._clock.now()
+        now = self.clock.now()
         since, until = (round(at.timestamp() * 1_000) for at in (now - RELEASES_SINCE, now))
         releases: dict[tuple[str, datetime], Release] = {}
         for entity in self._entities:
             variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
-            answer = self._client.ask(nerdgraph.QUERIES["deployments"], **variables)
+            answer = self.client.ask(nerdgraph.QUERIES["deployments"], **variables)
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
             for row in groups.objects(search.get("results") or ()):
                 at = groups.moment(row.get("timestamp"))
@@ -123,25 +119,25 @@ class NewRelic:
 
     def probe(self) -> str:
         """Say who asks, for which application; raises `StopTheNight` with what to do."""
-        actor = self._client.ask(nerdgraph.QUERIES["ping"]).at("actor") or {}
+        actor = self.client.ask(nerdgraph.QUERIES["ping"]).at("actor") or {}
         accounts = groups.objects(actor.get("accounts") or ())
         ids = [account.get("id") for account in accounts]
-        if self._account not in ids:
+        if self.account_id not in ids:
             raise StopTheNight(
-                f"the New Relic key is valid, but account {self._account} is not among the "
+                f"the New Relic key is valid, but account {self.account_id} is not among the "
                 f"accounts it reads ({', '.join(map(str, ids[:5])) or 'none'}): check "
                 "NEW_RELIC_ACCOUNT_ID and NEW_RELIC_REGION, or give the user access"
             )
         entities = self._entities
-        now = self._clock.now()
+        now = self.clock.now()
         query = nrql.count(self._guids, Window(since=now - DAY, until=now))
         rows = groups.results_of(self._ask(n=query), "n")[0]
         seen = groups.integer(rows[0].get("n")) if rows else 0
         quiet = "" if any(entity.reporting for entity in entities) else ", not reporting now"
         languages = ", ".join(sorted({entity.language for entity in entities if entity.language}))
         return (
-            f"application {self._app!r} ({languages or 'language unknown'}{quiet}) in account "
-            f"{self._account}: {seen or 0} unexpected errors in the last 24 hours"
+            f"application {self.app_name!r} ({languages or 'language unknown'}{quiet}) in account "
+            f"{self.account_id}: {seen or 0} unexpected errors in the last 24 hours"
         )
 
     @property
@@ -150,33 +146,33 @@ class NewRelic:
 
     def _ask(self, **queries: str) -> nerdgraph.Answer:
         """Run NRQL texts in one request, each under its alias."""
-        variables = {"account": self._account, "timeout": nerdgraph.QUERY_SECONDS, **queries}
-        return self._client.ask(nrql_document(queries), **variables)
+        variables = {"account": self.account_id, "timeout": nerdgraph.QUERY_SECONDS, **queries}
+        return self.client.ask(nrql_document(queries), **variables)
 
     @cached_property
     def _entities(self) -> tuple[Entity, ...]:
         """Return the applications of this name; raises `StopTheNight` where there is none."""
-        entities = self._search(self._app)
+        entities = self._search(self.app_name)
         if len(entities) > MOST_ENTITIES:
             raise StopTheNight(
-                f"more than {MOST_ENTITIES} applications of New Relic account {self._account} "
-                f"are named {self._app[:100]!r}: give the one that is meant a name of its own"
+                f"more than {MOST_ENTITIES} applications of New Relic account {self.account_id} "
+                f"are named {self.app_name[:100]!r}: give the one that is meant a name of its own"
             )
         if entities:
             return entities
         names = {entity.name for entity in self._search("")}
-        near = difflib.get_close_matches(self._app, names, n=3, cutoff=0.4)
+        near = difflib.get_close_matches(self.app_name, names, n=3, cutoff=0.4)
         others = f"; there are {', '.join(map(repr, near))}" if near else ""
         raise StopTheNight(
-            f"New Relic account {self._account} has no APM application named {self._app[:100]!r}"
-            f"{others}: check NEW_RELIC_APP_NAME and NEW_RELIC_ACCOUNT_ID"
+            f"New Relic account {self.account_id} has no APM application named "
+            f"{self.app_name[:100]!r}{others}: check NEW_RELIC_APP_NAME and NEW_RELIC_ACCOUNT_ID"
         )
 
     def _search(self, name: str) -> tuple[Entity, ...]:
-        query, cursor = nrql.applications(self._account, name), None
+        query, cursor = nrql.applications(self.account_id, name), None
         entities: list[Entity] = []
         for _ in range(SEARCH_PAGES):
-            answer = self._client.ask(nerdgraph.QUERIES["entities"], q=query, cursor=cursor)
+            answer = self.client.ask(nerdgraph.QUERIES["entities"], q=query, cursor=cursor)
             page = answer.at("actor", "entitySearch", "results")
             if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
                 raise nerdgraph.Unwell(
@@ -190,7 +186,7 @@ class NewRelic:
                     reporting=row.get("reporting") is not False,
                 )
                 for row in groups.objects(page["entities"])
-                if row.get("accountId") == self._account
+                if row.get("accountId") == self.account_id
             ]
             cursor = page.get("nextCursor")
             if not cursor:
@@ -200,8 +196,8 @@ class NewRelic:
 
     def _fetched(self, window: Window) -> Fetched:
         counts = groups.count(self._ask, self._guids, window)
-        by_name = groups.drafts(counts.whole, counts.detail, self._app)
-        listed = groups.groups(by_name, counts, self._app, window)
+        by_name = groups.drafts(counts.whole, counts.detail, self.app_name)
+        listed = groups.groups(by_name, counts, self.app_name, window)
         listed, partial = self._with_triage(listed, by_name, window)
         return Fetched(
             groups=listed,
@@ -216,7 +212,7 @@ class NewRelic:
         if not listed:
             return listed, ()
         try:
-            entries = groups.read_inbox(self._client, self._guids, window)
+            entries = groups.read_inbox(self.client, self._guids, window)
         except NightWatchError as trouble:
             return listed, (f"the Errors Inbox could not be read: {trouble}",)
         triaged = tuple(

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
@@ -129,23 +130,15 @@ _UPSERT = """
 """
 
 
+@dataclass(eq=False)
 class LedgerOutbox:
     """An `Outbox` around another one; safe against kill -9 and against a second process."""
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        path: Path,
-        night: str,
-        clock: Clock,
-        patience: float = PUBLISHING_PATIENCE,
-    ) -> None:
-        """Use the database at `path`; wait `patience` seconds for another publisher."""
-        self._outbox = outbox
-        self._path = path
-        self._night = night
-        self._clock = clock
-        self._patience = patience
+    outbox: Outbox
+    path: Path  # of the database
+    night: str
+    clock: Clock
+    patience: float = PUBLISHING_PATIENCE  # seconds to wait for another publisher
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Publish once per key; an outbox that fails leaves an `unknown` receipt with the reason.
@@ -153,34 +146,34 @@ class LedgerOutbox:
         Raises `StopTheNight` where the ledger cannot be written (then nothing is published) or the
         outbox says so, `TryLater` where another process keeps publishing.
         """
-        lock = self._path.with_name(f"{self._path.name}.publish.lock")
+        lock = self.path.with_name(f"{self.path.name}.publish.lock")
         # Outboxes look, then create: two processes must not look at the same time. The system
         # frees the lock of a process that died.
-        with translated(self._path):
+        with translated(self.path):
             lock.parent.mkdir(parents=True, exist_ok=True)
-            held = FileLock(lock, timeout=self._patience).acquire()
+            held = FileLock(lock, timeout=self.patience).acquire()
         with held:
             return self._answered(proposal) or self._asked(proposal)
 
     def probe(self) -> str:
         """Return the outbox's answer once the ledger is readable."""
-        with transaction(self._path) as connection:
+        with transaction(self.path) as connection:
             connection.execute("SELECT count(*) FROM ledger")
-        return self._outbox.probe()
+        return self.outbox.probe()
 
     def _answered(self, proposal: Proposal) -> Receipt | None:
         """The receipt of a key that is settled; else the intent is written, and there is none."""
-        with transaction(self._path) as connection:
+        with transaction(self.path) as connection:
             row = connection.execute(
                 "SELECT state, payload_digest, night, receipt FROM ledger WHERE key = ?",
                 (proposal.key,),
             ).fetchone()
             if row is None:
-                _write(connection, proposal, "intent", self._night, self._now())
+                _write(connection, proposal, "intent", self.night, self._now())
             elif row["state"] == "done":
                 return _kept(proposal, row["receipt"], "already there")
             elif row["state"] == "refused":
-                same = (digest(proposal), self._night)
+                same = (digest(proposal), self.night)
                 if (row["payload_digest"], row["night"]) == same:
                     return _kept(proposal, row["receipt"], "refused")
         return None
@@ -188,7 +181,7 @@ class LedgerOutbox:
     def _asked(self, proposal: Proposal) -> Receipt:
         self._note(proposal, "act")
         try:
-            receipt = self._outbox.publish(proposal)
+            receipt = self.outbox.publish(proposal)
         except (TryLater, GiveUp) as error:
             receipt = _unknown(proposal, error)
         except StopTheNight as error:
@@ -204,11 +197,11 @@ class LedgerOutbox:
         return receipt
 
     def _note(self, proposal: Proposal, state: str, receipt: Receipt | None = None) -> None:
-        with transaction(self._path) as connection:
-            _write(connection, proposal, state, self._night, self._now(), receipt)
+        with transaction(self.path) as connection:
+            _write(connection, proposal, state, self.night, self._now(), receipt)
 
     def _now(self) -> str:
-        return self._clock.now().astimezone(UTC).isoformat(timespec="seconds")
+        return self.clock.now().astimezone(UTC).isoformat(timespec="seconds")
 
 
 STATES = {

@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -358,27 +359,23 @@ def _unpacked(packed: bytes, path: Path) -> str:
 LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
 
 
+@dataclass(eq=False)
 class Transcripts:
     """Keeps transcripts below `folder`, and finds them again."""
 
-    def __init__(
-        self,
-        folder: Path,
-        clock: Clock,
-        most: int = TRANSCRIPT_BYTES,
-        scrub: Callable[[str], str] = REMOVAL.scrub,
-    ) -> None:
-        """Nothing is touched before it is needed; no file is larger than `most` bytes."""
-        self._folder, self._clock, self._most, self._scrub = folder, clock, most, scrub
-        self._closed: set[Path] = set()  # full, or where writing failed
+    folder: Path  # not touched before it is needed
+    clock: Clock
+    most: int = TRANSCRIPT_BYTES  # of a file
+    scrub: Callable[[str], str] = REMOVAL.scrub
+    _closed: set[Path] = field(default_factory=set, init=False)  # full, or where writing failed
 
     def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
         """Add one line; what cannot be written is logged once and left out."""
-        file = self._folder / _file_name(night) / f"{_file_name(fingerprint)}.jsonl"
+        file = self.folder / _file_name(night) / f"{_file_name(fingerprint)}.jsonl"
         if file in self._closed:
             return
         try:
-            self._append(file, entry.model_copy(update={"at": self._clock.now()}))
+            self._append(file, entry.model_copy(update={"at": self.clock.now()}))
         except OSError as trouble:
             self._closed.add(file)
             log.warning("the transcript %s cannot be written: %s", file, trouble.strerror)
@@ -391,7 +388,7 @@ class Transcripts:
         start = _file_name(name)
         files = [
             file
-            for file in self._folder.glob("*/*.jsonl")
+            for file in self.folder.glob("*/*.jsonl")
             if file.name.startswith(start) or file.name.partition("-")[2].startswith(start)
         ]
         files.sort(key=lambda file: (file.stat().st_mtime_ns, str(file)), reverse=True)
@@ -416,7 +413,7 @@ class Transcripts:
     def _append(self, file: Path, entry: TranscriptEntry) -> None:
         line = self._line(entry)
         size = file.stat().st_size if file.is_file() else 0
-        if size + len(line) > self._most:
+        if size + len(line) > self.most:
             self._closed.add(file)
             line = self._line(TranscriptEntry(kind="full", at=entry.at))
         atomic_files.append(file, line)
@@ -438,7 +435,7 @@ class Transcripts:
 
     def _kept(self, text: str) -> str:
         """A text without secrets and half characters, which no reader takes; its middle may go."""
-        text = self._scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
+        text = self.scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
         left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
         return (
             f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
