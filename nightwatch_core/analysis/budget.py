@@ -101,9 +101,8 @@ class CallBudget(Value):
         if self.able.local:
             return {}
         prompt, cap, used = self.prompt, self.allowance.cost, self.used.cost
-        output, fresh = (
-            (price or 0.0) / 1_000_000 for price in (self.able.output_price, self.able.input_price)
-        )
+        prices = (self.able.output_price, self.able.input_price)
+        output, fresh = ((price or 0.0) / 1_000_000 for price in prices)
         # an unknown price counts as all that was there
         dollars = inf if cap is None else cap - (cap if used is None else used)
         dollars -= (prompt.new * _WRITTEN + prompt.cached * _READ) * fresh

@@ -38,9 +38,8 @@ def list_directory(at: ToolContext, limit: int, path: str) -> ToolAnswer:
             raise Refusal(f"{path} is a file: use read_file.")
         raise no_folder(at.code, path)
     start = f"{path}/" if path else ""
-    below = Counter(
-        item.removeprefix(start).split("/")[0] for item in at.code.paths() if item.startswith(start)
-    )
+    paths = (path.removeprefix(start) for path in at.code.paths() if path.startswith(start))
+    below = Counter(path.split("/")[0] for path in paths)
     rows = []
     for entry in entries:
         kind = "" if entry.kind == "file" else f" [{entry.kind}]"
@@ -122,13 +121,10 @@ def read_library(
         fit = f"the version of {source}."
     note = f"{copy.package} {copy.version or '(version unknown)'}: {fit}"
     paths = libraries.paths(copy)
+    by_depth = sorted(paths, key=lambda path: (path.count("/"), path))
     if not asked.path:
-        names_of = sorted(paths, key=lambda path: (path.count("/"), path))
-        return ToolAnswer(f"{note}\n{listed([*map(shown_path, names_of)], 2_000, 'more files')}")
-    ends = sorted(
-        (path for path in paths if path.endswith(f"/{asked.path}")),
-        key=lambda path: (path.count("/"), path),
-    )
+        return ToolAnswer(f"{note}\n{listed([*map(shown_path, by_depth)], 2_000, 'more files')}")
+    ends = [path for path in by_depth if path.endswith(f"/{asked.path}")]
     package = f"{asked.path.removesuffix('.py')}/__init__.py"
     exact = (path for path in (asked.path, package) if path in paths)
     path = next(exact, ends[0] if ends else "")
@@ -159,15 +155,10 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
             raise Refusal(f"{path} has {total} lines; ask for a line up to {total}.")
         raise Refusal(f"Who wrote {path}:{first} is not known here; go on without blame.")
     # texts without what could start a second line
+    texts = ((item, line(item.author, 100), line(item.subject, 200)) for item in blames)
     plain = tuple(
-        item.model_copy(
-            update={
-                "sha": item.sha[:10],
-                "author": line(item.author, 100),
-                "subject": line(item.subject, 200),
-            }
-        )
-        for item in blames
+        item.model_copy(update={"sha": item.sha[:10], "author": author, "subject": subject})
+        for item, author, subject in texts
     )
     by_commit: dict[tuple[str, bool], list[Blame]] = {}
     for item in sorted(plain, key=lambda item: (item.at, -item.line), reverse=True):
@@ -175,9 +166,8 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
     rows = []
     for commit, *more in by_commit.values():
         numbers = [commit.line, *(item.line for item in more)]
-        where = (
-            f"{shown_path(path)} lines {spans(numbers)}" if more else place_of(path, commit.line)
-        )
+        lines = f"{shown_path(path)} lines {spans(numbers)}"
+        where = lines if more else place_of(path, commit.line)
         moved = f" [then in {shown_path(commit.path)}]" if commit.path not in ("", path) else ""
         moved += " [only their indentation]" if commit.only_indented else ""
         rows.append(f"{where} {_logged(commit)}{moved}")
@@ -198,9 +188,8 @@ def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAns
         wanted = [file for file in at.frame_files[:_FRAMES] if file not in listed_files]
         more = filter(None, (at.code.show_commit(commit, file) for file in wanted))
         listed_files |= {file.path: file for diff in more for file in diff.files}
-    files = sorted(
-        listed_files.values(), key=lambda file: (rank_of(file.path, at.frame_files), file.path)
-    )
+    ordered = sorted(listed_files, key=lambda item: (rank_of(item, at.frame_files), item))
+    files = [listed_files[item] for item in ordered]
     message = shown.message.removeprefix(shown.commit.subject).strip()
     changed = len(files) if path else max(shown.changed, len(files))
     count = f"{plural(changed, 'file')} changed{f' below {path}' if path else ''}:"
@@ -236,8 +225,7 @@ def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> To
     rows = [_logged(item) for item in commits]
     if len(commits) == _COMMITS:
         rows.append(f"{code_view.MARK}there may be older ones ...]")
-    text = listed(rows, limit, "more, give a path or a symbol")
-    return ToolAnswer(text)
+    return ToolAnswer(listed(rows, limit, "more, give a path or a symbol"))
 
 
 def _one_line(text: str, what: str) -> str:

@@ -115,13 +115,8 @@ _READ = 60  # files that are read for the definition of a symbol
 _ALL = 1_000_000
 # What is tried until it fits: definitions that are hit, whole; lines around a hit; hits of a file.
 _LEVELS = (
-    (6, 10, _ALL),
-    (2, 4, _ALL),
-    (0, 1, _ALL),
-    (0, 0, _ALL),
-    (0, 0, 50),
-    (0, 0, 5),
-    (0, 0, 1),
+    *((6, 10, _ALL), (2, 4, _ALL), (0, 1, _ALL), (0, 0, _ALL)),
+    *((0, 0, 50), (0, 0, 5), (0, 0, 1)),
 )
 _PATTERN = ("|", ".*", "\\b", "\\(", "\\.", "\\s", "\\d", "\\w", "^", "$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,99}[?!]?")
@@ -214,12 +209,8 @@ def search_code(
         counts[query] = len(found)
         for hit in found:
             merged.setdefault(hit.path, {})[hit.line] = hit.text
-    otherwise = [
-        row
-        for query in texts
-        if not counts[query] and not is_cut
-        for row in _in_another_case(at, query, folder, glob)
-    ]
+    missed = [query for query in texts if not counts[query] and not is_cut]
+    otherwise = [row for query in missed for row in _in_another_case(at, query, folder, glob)]
     if not merged:
         rows = [*(_none(at, query, folder, glob, is_cut) for query in texts), *otherwise]
         value = HitsFound(complete=not is_cut)
@@ -227,18 +218,15 @@ def search_code(
     ordered = sorted(merged, key=lambda item: (rank_of(item, at.frame_files), item))
     bulk = {item: kind for item in ordered if (kind := _bulk_kind(item, merged[item]))}
     bulk = bulk if len(bulk) < len(ordered) else {}
-    files = [
-        FileHits(at, item, dict(sorted(merged[item].items())), texts)
-        for item in ordered
-        if item not in bulk
-    ]
+    by_hand = (item for item in ordered if item not in bulk)
+    files = [FileHits(at, item, dict(sorted(merged[item].items())), texts) for item in by_hand]
     kinds_hit = {file.path: kind_of(file.path) for file in files}
     is_code_hit = "code" in kinds_hit.values()
     tests = [file for file in files if is_code_hit and kinds_hit[file.path] == "test"]
-    told = [file for file in files if file not in tests]
+    others = [file for file in files if file not in tests]
     several = counts.items() if len(counts) > 1 else ()
     top = "; ".join(f"{query!r}: {count or 'no'} lines" for query, count in several)
-    rows = [top, _fitting(told, context, limit)]
+    rows = [top, _fitting(others, context, limit)]
     if tests:
         places = [f"{name(file.path)} {', '.join(map(str, file.texts))}" for file in tests]
         rows.append(around(f"(tests: {'; '.join(places)})", "(tests: ", _TESTS))
@@ -391,15 +379,10 @@ def _candidates(at: ToolContext, symbol: str, owners: list[str]) -> Iterator[Can
         if not text or symbol not in text:
             continue
         lines, defined = lines_of(text), definitions_in(path, text)
-        for item in defined:
-            if item.name != symbol:
-                continue
-            classes = (
-                other
-                for other in defined
-                if other.kind == "class" and other.line < item.line and item.end <= other.end
-            )
-            owner = max(classes, key=lambda other: other.line, default=item).name
+        classes = [item for item in defined if item.kind == "class"]
+        for item in (item for item in defined if item.name == symbol):
+            outer = (o for o in classes if o.line < item.line and item.end <= o.end)
+            owner = max(outer, key=lambda other: other.line, default=item).name
             is_owned = not owners or _is_of(owners[-1], owner, path, lines[item.line - 1])
             yield Candidate(path, lines, item, owner, is_owned)
 
@@ -414,11 +397,9 @@ def _files(at: ToolContext, symbol: str) -> tuple[str, ...]:
         return at.frame_files
     likely = {hit.path for hit in hits if defines(hit.path, hit.text, {symbol})}
     paths = {hit.path for hit in hits if is_code(hit.path) or hit.path in likely}
-    ordered = sorted(
-        (item for item in paths if kind_of(item) not in BULK),
-        key=lambda item: (item not in likely, rank_of(item, at.frame_files), item),
-    )
-    return tuple(dict.fromkeys((*at.frame_files, *ordered)))[:_READ]
+    written = [item for item in paths if kind_of(item) not in BULK]
+    written.sort(key=lambda item: (item not in likely, rank_of(item, at.frame_files), item))
+    return tuple(dict.fromkeys((*at.frame_files, *written)))[:_READ]
 
 
 def _is_of(asked: str, owner: str, path: str, row: str) -> bool:
@@ -426,9 +407,8 @@ def _is_of(asked: str, owner: str, path: str, row: str) -> bool:
     *above, file = path.split("/")
     places = {item.replace("_", "").lower() for item in (owner, file.split(".")[0], *above[-1:])}
     receiver = re.match(r"\s*func\s*\(([^)]{0,200})\)", row)
-    return asked.replace("_", "").lower() in places or bool(
-        receiver and asked in re.findall(r"\w+", receiver[1])
-    )
+    types = re.findall(r"\w+", receiver[1]) if receiver else ()
+    return asked.replace("_", "").lower() in places or asked in types
 
 
 def _bodies(at: ToolContext, shown: Iterable[Candidate], room: int) -> Iterator[str]:

@@ -108,9 +108,8 @@ def ending_text(analysis: Analysis) -> str:
 # A turn is idle if its answers show no new line or row. A line of a file counts once, whether it
 # came in a preview, a search or a reading.
 
-RunTool = Callable[
-    [chat.ToolCall, frozenset[str]], chat.ToolResult
-]  # a call, and what is shown already
+# Takes a call, and what is shown already.
+RunTool = Callable[[chat.ToolCall, frozenset[str]], chat.ToolResult]
 
 CALLS_AT_ONCE = 8  # calls that run side by side
 LEAST_ANSWER = 2_000  # characters that are left to each other answer beside those of files

@@ -79,10 +79,9 @@ def _is_finished(reply: chat.Reply, conversation: chat.Conversation) -> bool:
         return False
     if not conversation.tools_off and (reply.turn.calls or reply.stop == "paused"):
         return True
+    needed = conversation.answer_schema.get("required") or Answer.model_fields
     try:
-        object_in(
-            reply.turn.text, conversation.answer_schema.get("required") or Answer.model_fields
-        )
+        object_in(reply.turn.text, needed)
     except GiveUp:
         return False
     return True
@@ -98,7 +97,6 @@ class Keeper(Protocol):
 
     def keep(self, night: str, fingerprint: str, entry: chat.TranscriptEntry) -> None:
         """Add one line to the error's transcript of that night."""
-        ...
 
 
 class TranscribedModel(_Wrapped):
@@ -153,9 +151,7 @@ class TranscribedModel(_Wrapped):
 
 def _entry(turn: chat.Turn) -> chat.TranscriptEntry:
     if isinstance(turn, chat.AssistantTurn):
-        calls = tuple(
-            chat.RecordedCall(name=call.name, arguments=call.arguments) for call in turn.calls
-        )
+        calls = tuple(chat.RecordedCall(name=c.name, arguments=c.arguments) for c in turn.calls)
         return chat.TranscriptEntry(kind="assistant", text=turn.text, calls=calls)
     if isinstance(turn, chat.ResultsTurn):
         results = tuple(

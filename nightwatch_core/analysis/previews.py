@@ -98,8 +98,8 @@ def _with_class(cut: Preview, text: str, line: int) -> Preview:
     file = cut.path.rpartition("/")[2].partition(".")[0].replace("_", "").lower()
     if head is None or head.line >= cut.start or head.name.lower() == file:
         return cut
-    told = text_lines(text)[head.line - 1].strip()[:CLASS_HEAD]
-    return cut.model_copy(update={"because": f"{cut.because}, in {told}"})
+    shown = text_lines(text)[head.line - 1].strip()[:CLASS_HEAD]
+    return cut.model_copy(update={"because": f"{cut.because}, in {shown}"})
 
 
 def failing(path: str, text: str, line: int, whole: int = WHOLE_CALLER) -> Preview:

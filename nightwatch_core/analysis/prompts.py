@@ -173,9 +173,8 @@ def failed_fix(event: knowledge.OutcomeEvent) -> str:
     """Write what people, or production, said to a proposed fix; empty where it did not fail."""
     words = "; ".join((event.because, *event.words[:REVIEW_WORDS])).strip("; ")
     why = f": {line(words, REASON)}" if words else ""
-    return (
-        f"pull request #{event.number} {event.kind}{why}" if event.kind in knowledge.FAILED else ""
-    )
+    is_failed = event.kind in knowledge.FAILED
+    return f"pull request #{event.number} {event.kind}{why}" if is_failed else ""
 
 
 def turned_down(lesson: knowledge.Lesson) -> str:
@@ -255,8 +254,8 @@ def _written(parts: Sequence[tuple[Section, str]], fence: str = "") -> str:
     """Every section's heading once, then its parts in one fence."""
     sections: list[str] = []
     for section, same in groupby(parts, key=itemgetter(0)):
-        told = fenced("\n\n".join(text for _, text in same), fence)
-        sections += filter(None, (section.heading, TEXTS.get(section.intro), told))
+        body = fenced("\n\n".join(text for _, text in same), fence)
+        sections += filter(None, (section.heading, TEXTS.get(section.intro), body))
     return "\n\n".join(sections)
 
 
@@ -264,9 +263,7 @@ def _trace(context: MessageContext) -> list[str]:
     if context.trace is None:
         return []
     misfit, previews = context.research.misfit, context.research.previews
-    shown = frozenset(
-        (item.path, number) for item in previews for number in range(item.start, item.end + 1)
-    )
+    shown = frozenset((p.path, n) for p in previews for n in range(p.start, p.end + 1))
     only = TEXTS["only_trace"] if context.traces == 1 else ""
     return [
         f"{line(misfit, 500)}. {TEXTS['misfit']}" if misfit else "",

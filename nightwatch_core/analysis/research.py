@@ -91,9 +91,8 @@ class _Past:
             return ()
         shas = (failing.before.sha, failing.release.sha)
         manifests = [path for path in self.released_paths if is_manifest(path)][:MANIFESTS]
-        return tuple(
-            file for path in manifests for file in _asked(self.code.compare, *shas, path) or ()
-        )
+        compared = (_asked(self.code.compare, *shas, path) or () for path in manifests)
+        return tuple(chain.from_iterable(compared))
 
     def is_near(self, commit: vcs.LoggedCommit) -> bool:
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
@@ -250,9 +249,8 @@ def _deployment(past: _Past, began: context.Onset) -> context.Deployment | None:
 
 
 def _commit(blame: vcs.Blame) -> vcs.LoggedCommit:
-    return vcs.LoggedCommit(
-        **{name: getattr(blame, name) for name in vcs.LoggedCommit.model_fields}
-    )
+    facts = {name: getattr(blame, name) for name in vcs.LoggedCommit.model_fields}
+    return vcs.LoggedCommit(**facts)
 
 
 def gather(
@@ -271,9 +269,8 @@ def gather(
     `code` reads the history; without it nothing is suspected.
     """
     likely = likely_files(case, index)
-    files = symbols.Lookup(
-        index, read, search, tuple(frame.repo_path for frame in symbols.frames_of(case))
-    )
+    own = tuple(frame.repo_path for frame in symbols.frames_of(case))
+    files = symbols.Lookup(index, read, search, own)
     unfit = misfit(case, files.text)
     members = symbols.names_in_message(case)
     previews = source_previews(case, likely, files.text, members)

@@ -73,11 +73,9 @@ class RunsCode(Protocol):
 
     def run_test(self, test: str) -> Run:
         """Run a file of tests."""
-        ...
 
     def run_snippet(self, code: str) -> Run:
         """Run code in the project's language."""
-        ...
 
 
 @dataclass(eq=False)

@@ -70,10 +70,8 @@ def relevant_facts(
 
     Facts of its own family are left out: the family's findings are passed on whole.
     """
-    touching = (
-        fact for fact in facts if not set(fact.sources) <= family and _touches(fact, prepared)
-    )
-    return tuple(islice(touching, RUN_FACTS))
+    others = (fact for fact in facts if not set(fact.sources) <= family)
+    return tuple(islice((fact for fact in others if _touches(fact, prepared)), RUN_FACTS))
 
 
 def _touches(fact: RunFact, prepared: Prepared) -> bool:
@@ -158,9 +156,8 @@ def first_wave(
         leaders=(),
         tells=capabilities is not None and not capabilities.local,
     )
-    shares = zip(
-        prepared, split_budget(options, len(prepared), capabilities=capabilities), strict=True
-    )
+    parts = split_budget(options, len(prepared), capabilities=capabilities)
+    shares = zip(prepared, parts, strict=True)
     by_name = {item.fingerprint: (item, allowance) for item, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
     leaders = (assignment_of(waves, item, allowed) for item, allowed in leading if allowed.tokens)
@@ -304,9 +301,9 @@ def with_second_looks(
     firsts = {assignment.case.fingerprint: assignment.first for assignment in wave.assignments}
     for failure in looks.failures:
         if first := firsts.get(failure.case.fingerprint):
-            after[first.fingerprint] = second_look.failed(
-                first, second_look.weakness(first), failure.reason, failure.usage
-            )
+            why = second_look.weakness(first)
+            failed = second_look.failed(first, why, failure.reason, failure.usage)
+            after[first.fingerprint] = failed
     replaced = []
     for result in results:
         analyses = tuple(after.get(item.fingerprint, item) for item in result.analyses)

@@ -51,9 +51,8 @@ def _failing_places(analysis: Analysis) -> dict[str, set[int]]:
     for evidence in analysis.evidence:
         if evidence.verified and evidence.line:
             quoted = sum(bool(row.strip()) for row in evidence.quote.splitlines()) or 1
-            lines.setdefault(evidence.path, set()).update(
-                range(evidence.line, evidence.line + quoted)
-            )
+            numbers = range(evidence.line, evidence.line + quoted)
+            lines.setdefault(evidence.path, set()).update(numbers)
     return lines
 
 

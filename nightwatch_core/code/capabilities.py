@@ -84,9 +84,8 @@ def new_capabilities(changes: tuple[FileChange, ...], before: Callable[[str], st
 
 
 def _calls(changed: _Changed) -> str:
-    before, after = (
-        Counter(_capabilities_in(changed.path, text)) for text in (changed.old, changed.new)
-    )
+    before = Counter(_capabilities_in(changed.path, changed.old))
+    after = Counter(_capabilities_in(changed.path, changed.new))
     added = next(iter(after - before), None)
     return f"code that {added[0]} ({shortened(added[1].strip(), 60)})" if added else ""
 

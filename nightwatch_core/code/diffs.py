@@ -135,9 +135,8 @@ def file_diffs(edits: tuple[Edit, ...], read: ReadFile | None = None) -> tuple[C
         rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
         text = "\n".join("@@" if row.startswith("@@ -") else row for row in rows)
         parts.setdefault(edit.path, []).append(text.removeprefix("@@\n"))
-    return tuple(
-        _changed(path, "\n@@\n".join(filter(None, texts))) for path, texts in parts.items()
-    )
+    joined = {path: "\n@@\n".join(filter(None, texts)) for path, texts in parts.items()}
+    return tuple(_changed(path, diff) for path, diff in joined.items())
 
 
 def joined_diff(files: tuple[ChangedFile, ...]) -> str:

@@ -52,9 +52,8 @@ def apply(edits: tuple[Edit, ...], read: ReadFile, paths: Collection[str] = ()) 
         if refusal:
             return Applied(refusal=f"{edit.path}: {refusal}")
         texts[edit.path] = after
-    changed = tuple(
-        FileChange(path=path, text=text) for path, text in texts.items() if text != before[path]
-    )
+    differing = [path for path, text in texts.items() if text != before[path]]
+    changed = tuple(FileChange(path=path, text=texts[path]) for path in differing)
     return Applied(changes=changed, refusal="" if changed else "the edits change nothing")
 
 
@@ -78,10 +77,9 @@ def fix_digest(edits: tuple[Edit, ...]) -> str:
     if not edits:
         return ""
     mending = [e for e in edits if e.action != "create" or not TEST.search(e.path)]
-    edited = sorted(
-        repr((e.path, e.action, e.old.split(), e.new.split())) for e in mending or edits
-    )
-    return f"f1:{hashlib.sha256('|'.join(edited).encode('utf-8', 'replace')).hexdigest()[:12]}"
+    edited = ((e.path, e.action, e.old.split(), e.new.split()) for e in mending or edits)
+    text = "|".join(sorted(map(repr, edited)))
+    return f"f1:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def _occupied(
@@ -222,7 +220,10 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     paths = frozenset(code.paths())
     kept: tuple[Edit, ...] = ()
     reasons: list[tuple[Edit, str]] = []
-    for edit in (_plain(edit, code) for edit in edits):
+    for given in edits:
+        path = inside(given.path)
+        plain = given.model_copy(update={"path": path}) if path else given
+        edit = as_written(plain, code.read_file(path)) if path else given
         why = (
             _misplaced(edit, paths, grounds)
             or apply((*kept, edit), code.read_file, paths).refusal.removeprefix(f"{edit.path}: ")
@@ -253,17 +254,8 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
         for edit, why in reasons
         if why
     )
-    return JudgedFix(
-        edits=tuple(edit for edit, why in reasons if not why), refused=tuple(dict.fromkeys(refused))
-    )
-
-
-def _plain(edit: Edit, code: CodeReader) -> Edit:
-    path = inside(edit.path)
-    if not path:
-        return edit
-    edit = edit.model_copy(update={"path": path})
-    return as_written(edit, code.read_file(path))
+    sound = tuple(edit for edit, why in reasons if not why)
+    return JudgedFix(edits=sound, refused=tuple(dict.fromkeys(refused)))
 
 
 def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:

@@ -80,9 +80,8 @@ def _fit(frames: tuple[Frame, ...], read: placing.ReadFile) -> float:
 
     Where the innermost one does not stand there, it is below 0; 1 where no frame tells.
     """
-    fits = [
-        placing.fitted(frame, placing.lines_of(read(frame.repo_path) or "")).fit for frame in frames
-    ]
+    texts = [(frame, placing.lines_of(read(frame.repo_path) or "")) for frame in frames]
+    fits = [placing.fitted(frame, lines).fit for frame, lines in texts]
     telling = [fit for fit in fits if fit != "unknown"]
     share = telling.count("same") / len(telling) if telling else 1.0
     return share if not telling or telling[0] == "same" else share - 1

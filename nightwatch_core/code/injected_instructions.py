@@ -143,9 +143,8 @@ def repeated_in_argument(
     What is looked for is data, but for words that a search obeys (`repo:…`); an address selects
     something only where no frame names it.
     """
-    texts = [
-        item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
-    ]
+    values = value if isinstance(value, list) else [value]
+    texts = [item for item in values if isinstance(item, str)]
     for text in texts:
         if name == "code":
             again = next((run for run in _runs(text, CODE_RUN) if run in by.code), ())
@@ -154,9 +153,8 @@ def repeated_in_argument(
             continue
         operator = next((operator for operator in sorted(by.operators) if operator in text), "")
         selects = name not in ("queries", "query")
-        address = next(
-            (address for address in sorted(by.addresses) if selects and address in text), ""
-        )
+        addresses = (item for item in sorted(by.addresses) if selects and item in text)
+        address = next(addresses, "")
         if operator or (address and not any(text in frame for frame in frames)):
             return operator or address
         if selects and (order := repeated_instruction(text, by)):

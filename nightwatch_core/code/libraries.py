@@ -66,12 +66,8 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
     for rule in RULES.installed:
         if match := rule.pattern.search(plain):
             return (_place(rule.ecosystem, match),)
-    written = (
-        _place(rule.ecosystem, match)
-        for rule in RULES.written
-        if (match := rule.pattern.match(plain))
-    )
-    places = dict.fromkeys(written)
+    written = ((rule.ecosystem, rule.pattern.match(plain)) for rule in RULES.written)
+    places = dict.fromkeys(_place(ecosystem, match) for ecosystem, match in written if match)
     if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", plain) and not plain.endswith(".py"):
         path = f"{plain.replace('.', '/')}.py"
         places[LibraryPlace("python", plain.partition(".")[0], path)] = None
@@ -81,9 +77,8 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
 
 def _place(ecosystem: Ecosystem, match: re.Match[str]) -> LibraryPlace:
     named = match.groupdict()
-    return LibraryPlace(
-        ecosystem, named["package"], named.get("path") or "", named.get("version") or ""
-    )
+    path, version = named.get("path") or "", named.get("version") or ""
+    return LibraryPlace(ecosystem, named["package"], path, version)
 
 
 # Which version of a package a repository's lock files name.

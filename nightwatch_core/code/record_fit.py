@@ -89,9 +89,8 @@ def with_doubts(case: Case, read: ReadFile) -> Case:
     if case.trace is None:
         return case
     places = app_frames(case, read)
-    doubted = {
-        place.frame for place in places if place.frame.fit == "unknown" and _contradiction(place)
-    }
+    unknown = (place for place in places if place.frame.fit == "unknown")
+    doubted = {place.frame for place in unknown if _contradiction(place)}
     links = tuple(
         link.model_copy(
             update={

@@ -90,9 +90,8 @@ def proved_change(analysis: Analysis) -> str:
     Being near, or merged just before, is not enough, and neither is a commit that nobody merged.
     """
     sha = analysis.suspect_commit.strip().lower()
-    return next(
-        (suspect.pull.name for suspect in analysis.suspects if is_named(suspect.pull, sha)), ""
-    )
+    named = (item.pull.name for item in analysis.suspects if is_named(item.pull, sha))
+    return next(named, "")
 
 
 _NEAR = timedelta(days=NEAR_DAYS)
@@ -142,9 +141,8 @@ def suspects(
         return ()
     failing = first_failing(case, changes.onset, releases)
     frames = case.trace.frames if case.trace else ()
-    names = (
-        f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in frames if not frame.in_app
-    )
+    outer = (frame for frame in frames if not frame.in_app)
+    names = (f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in outer)
     ground = Ground(changes, changes.onset, failing, "".join(names).lower().replace("-", "_"))
     candidates = _changes(changes, tuple(pulls))
     judged = [suspect for change in candidates if (suspect := _judge(change, ground))]

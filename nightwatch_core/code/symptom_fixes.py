@@ -650,9 +650,8 @@ def _is_replaced(change: Change, row: int) -> bool:
         return True  # what a handler translated is raised as it was
     names = {*_NAME.findall(line)} - TABLES.keywords
     new = next((range(c, d) for _, a, b, c, d in change.blocks if a <= row < b), range(0))
-    added = [
-        change.new[at] for at in new if change.new[at] and not P["comment"].match(change.new[at])
-    ]
+    texts = (change.new[at] for at in new)
+    added = [text for text in texts if text and not P["comment"].match(text)]
     if not line.startswith("assert"):
         return any(P["acts"].match(text) and not _does_nothing((text,)) for text in added)
     asks = [text for text in added if P["asks"].search(text) and names & {*_NAME.findall(text)}]

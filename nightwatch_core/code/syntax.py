@@ -131,9 +131,8 @@ class Setting(NamedTuple):
 def root_of(path: str, text: str) -> Node | None:
     """Parse a file; None where no grammar reads it."""
     rows = text[: languages.NAMED_FILE].split("\n")
-    root = languages.parsed(
-        path, "\n".join(row if len(row) <= languages.NAMED_LINE else "" for row in rows)
-    )
+    read = (row if len(row) <= languages.NAMED_LINE else "" for row in rows)
+    root = languages.parsed(path, "\n".join(read))
     return root if root is not None and languages.is_readable(root) else None
 
 

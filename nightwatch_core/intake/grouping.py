@@ -196,9 +196,8 @@ def _add_release(
 
 
 def _releases(counted: _Group) -> tuple[str, ...]:
-    return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[
-        -limits.RELEASES :
-    ]
+    names = sorted(counted.releases, key=lambda name: counted.releases[name])
+    return tuple(names[-limits.RELEASES :])
 
 
 def _kept_stacks(counted: _Group) -> dict[tuple[str, int], tuple[datetime, int, str]]:

@@ -221,14 +221,10 @@ def _require_cause(lesson: Lesson | None) -> None:
 
 def _new_by_rule(target: TaskFile, on: date) -> Notes:
     drawn = task_notes(target, on)
-    new = {
-        name: tuple(
-            item
-            for item in getattr(drawn, name)
-            if not any(item in getattr(notes, name) for notes in target.notes)
-        )
-        for name in NotesAnswer.model_fields
-    }
+    new = {}
+    for name in NotesAnswer.model_fields:
+        noted = [item for notes in target.notes for item in getattr(notes, name)]
+        new[name] = tuple(item for item in getattr(drawn, name) if item not in noted)
     return drawn.model_copy(update=new)
 
 

@@ -27,10 +27,8 @@ OutcomeKind = Literal[
 ]
 
 MERGED: tuple[OutcomeKind, ...] = ("merged", "edited before merge")
-TURNED_DOWN: tuple[OutcomeKind, ...] = (
-    "closed unmerged",
-    "no effect",
-)  # not proposed again as it is
+# Not proposed again as it is.
+TURNED_DOWN: tuple[OutcomeKind, ...] = ("closed unmerged", "no effect")
 FAILED: tuple[OutcomeKind, ...] = (*TURNED_DOWN, "regressed")  # another fix, or the same undone one
 
 

@@ -17,26 +17,29 @@ class FileChange(Value):
     text: str | None
 
 
-class OpenIssue(Value):
+class _Effect(Value):
+    """An effect outside, and the errors it is about."""
+
+    kind: str
+    key: str  # names the effect for ever: publishing it twice is one issue
+    fingerprint: str
+    also: tuple[str, ...] = ()  # names of other errors with the same cause
+
+
+class OpenIssue(_Effect):
     """A new issue."""
 
     kind: Literal["issue"] = "issue"
-    key: str  # names the effect for ever: publishing it twice is one issue
-    fingerprint: str
-    also: tuple[str, ...] = ()  # names of other errors with the same cause; so in all below
     title: str
     body: str
     labels: tuple[str, ...] = ()
     fix: str = ""  # digest of the fix it holds
 
 
-class Comment(Value):
+class Comment(_Effect):
     """A comment on an issue or draft of ours, only where something changed."""
 
     kind: Literal["comment"] = "comment"
-    key: str
-    fingerprint: str
-    also: tuple[str, ...] = ()
     number: int
     on: Literal["issue", "pull"] = "issue"
     body: str
@@ -44,13 +47,10 @@ class Comment(Value):
     label: str = ""  # that goes onto it as well
 
 
-class Reopen(Value):
+class Reopen(_Effect):
     """A closed issue of ours whose error came back."""
 
     kind: Literal["reopen"] = "reopen"
-    key: str
-    fingerprint: str
-    also: tuple[str, ...] = ()
     number: int
     body: str
 
@@ -62,16 +62,13 @@ class DraftCommit(Value):
     changes: tuple[FileChange, ...]
 
 
-class DraftPull(Value):
+class DraftPull(_Effect):
     """One atomic commit on a deterministic branch, or several, and a draft pull request for it.
 
     As a patch it has no branch: the text goes onto the issue.
     """
 
     kind: Literal["pull"] = "pull"
-    key: str
-    fingerprint: str
-    also: tuple[str, ...] = ()
     branch: str
     base: str
     title: str
@@ -86,13 +83,10 @@ class DraftPull(Value):
     issue: int | None = None  # that carries the patch; None in a dry run, and on this machine
 
 
-class PullUpdate(Value):
+class PullUpdate(_Effect):
     """One more commit on the branch of a draft of ours, and a comment that says what it is."""
 
     kind: Literal["update"] = "update"
-    key: str
-    fingerprint: str
-    also: tuple[str, ...] = ()
     number: int
     branch: str
     head: str  # our commit that the branch stands at; where it stands elsewhere, nothing is done

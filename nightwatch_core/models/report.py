@@ -131,9 +131,7 @@ class RunReport(Value):
     skips: tuple[Skip, ...] = ()
     ci: tuple[DraftCi, ...] = ()  # what the checks of tonight's drafts said by its end
     outcomes: tuple[OwnItem, ...] = ()
-    followed: tuple[
-        OutcomeUpdate, ...
-    ] = ()  # what tonight brought for lessons we had proposals for
+    followed: tuple[OutcomeUpdate, ...] = ()  # tonight's, for lessons we had proposals for
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
     batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took

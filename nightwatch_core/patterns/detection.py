@@ -83,9 +83,8 @@ class CaseNames:
     def name(self, analysis: Analysis) -> str:
         """The lesson's fingerprint, which stays when another group leads the case tonight."""
         of_case = (analysis.fingerprint, *sorted(names(analysis.case)))
-        return next(
-            (self._own[item] for item in of_case if item in self._own), analysis.fingerprint
-        )
+        own = (self._own[item] for item in of_case if item in self._own)
+        return next(own, analysis.fingerprint)
 
 
 def pattern_of_cases(
@@ -184,9 +183,8 @@ def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
     count, and neither do causes outside the code: those are a pattern of their own.
     """
     case_names = CaseNames(lessons)
-    cases = [item for item in analyses if item.confidence != "low" and not _is_outside(item)][
-        :_MOST_PAIRS
-    ]
+    sure = [item for item in analyses if item.confidence != "low" and not _is_outside(item)]
+    cases = sure[:_MOST_PAIRS]
     causes = [
         cause_terms(case.root_cause, ((e.path, e.line) for e in case.evidence if e.verified))
         for case in cases
@@ -482,10 +480,9 @@ def detect(
 
 
 def _repeats(pattern: Pattern, earlier: Pattern) -> bool:
-    sorts = [
-        "over nights" if p.rule in _OVER_NIGHTS else p.pattern_type for p in (pattern, earlier)
-    ]
-    return sorts[0] == sorts[1] and set(pattern.fingerprints) <= set(earlier.fingerprints)
+    both = (pattern, earlier)
+    sorts = {"over nights" if p.rule in _OVER_NIGHTS else p.pattern_type for p in both}
+    return len(sorts) == 1 and set(pattern.fingerprints) <= set(earlier.fingerprints)
 
 
 def with_known_titles(found: Iterable[Pattern], before: tuple[Pattern, ...]) -> tuple[Pattern, ...]:

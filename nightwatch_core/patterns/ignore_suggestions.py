@@ -113,9 +113,8 @@ def night_groups(report: RunReport) -> NightGroups:
 def hidden_by(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
     """Return the nights with nothing but what the rule would have hidden, whatever its bounds."""
     covers = matcher(rule)
-    return tuple(
-        night.model_copy(update={"groups": tuple(filter(covers, night.groups))}) for night in nights
-    )
+    hidden = ((night, tuple(filter(covers, night.groups))) for night in nights)
+    return tuple(night.model_copy(update={"groups": groups}) for night, groups in hidden)
 
 
 def backtest(hidden: Sequence[NightGroups], lessons: Iterable[Lesson]) -> Backtest:
@@ -169,9 +168,8 @@ def is_steady(seen: Sequence[float]) -> bool:
 def was_fixed(lesson: Lesson) -> bool:
     """Tell whether a fix of ours was merged for it, whatever came of the fix."""
     ends = (*(event.kind for event in lesson.outcomes), *(item.outcome for item in lesson.proposed))
-    return lesson.watch is not None or any(
-        kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome)
-    )
+    is_merged = any(kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome))
+    return lesson.watch is not None or is_merged
 
 
 def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
@@ -251,10 +249,10 @@ NIGHTS = 3
 RECENT = timedelta(days=30)  # an error not seen for longer needs no rule
 RECOVERIES = 2  # times an error has to have gone away by itself to be called transient
 TRANSIENT = "transient"  # the tag an analyst gives
-ENDED = (
+ENDED = (  # outcomes after which nobody works on the error
     *("merged", "edited before merge", "closed unmerged", "closed", "not planned"),
     *("verified", "no effect"),
-)  # outcomes after which nobody works on the error
+)
 KNOWLEDGE = "knowledge"  # the source of a lesson's error as a rule sees it
 GRAVE = 1.0  # severity of classes that are never noise
 MOST = 10
@@ -363,9 +361,8 @@ class _History:
 
     def narrowest_rule(self, lesson: Lesson) -> IgnoreRule | None:
         """The first candidate that proves itself on the comparable nights."""
-        past = chain(
-            (g for night in self.nights for g in night.groups), map(as_group, self.lessons)
-        )
+        seen = (group for night in self.nights for group in night.groups)
+        past = chain(seen, map(as_group, self.lessons))
         of_class = [group for group in past if group.error_class == lesson.error_class]
         own = [g for g in of_class if g.fingerprint in lesson.names and g.source != KNOWLEDGE]
         rules = candidates(own, of_class)

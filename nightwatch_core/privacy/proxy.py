@@ -103,7 +103,7 @@ def proxied(
         if change := inputs.get(member.name):
             given = tuple(change(value) for value in given)
             named = {name: change(value) for name, value in named.items()}
-        result = outputs.get(member.name, _same)
+        result = outputs.get(member.name, lambda value: value)
         with guard():
             if member.name in instead:
                 function = instead[member.name]
@@ -114,10 +114,6 @@ def proxied(
 
     made: P = passing(port, ask, *more)
     return made
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 @lru_cache

@@ -218,9 +218,8 @@ def _is_code(value: str) -> bool:
 def _is_listed(match: re.Match[str]) -> bool:
     """Tell whether the name stands in a list of names: of headers, or of a call's arguments."""
     words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
-    return match["sep"] == "," and bool(
-        re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])
-    )
+    names = rf"(?:got )?{words}(?:, ?{words})*"
+    return match["sep"] == "," and bool(re.fullmatch(names, match["v"]))
 
 
 def _is_random(value: str) -> bool:

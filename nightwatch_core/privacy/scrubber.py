@@ -188,9 +188,8 @@ class Scrubber:
             if not rule.accept(match):
                 return match[0]
             names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
-            start, end = next(
-                (match.span(name) for name in names if match[name] is not None), match.span()
-            )
+            spans = (match.span(name) for name in names if match[name] is not None)
+            start, end = next(spans, match.span())
             touching = MASK.finditer(
                 text, max(0, start - _LONGEST_MASK), min(len(text), start + _LONGEST_MASK)
             )

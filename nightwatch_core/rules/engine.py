@@ -76,7 +76,7 @@ def answer(context: findings.Context) -> Answer:
         if outside.explained or not finding.explained:
             finding = outside + finding.model_copy(update=rest if outside.explained else {})
     if not (failing.seen and finding.explained):
-        return _unexplained(symptom, failing, finding, context)
+        return _unexplained(failing, finding, context)
     own = (failing.evidence("the failing line"),) if failing.text.strip() else ()
     evidence = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
     once: dict[tuple[str, int], Evidence] = {}
@@ -128,10 +128,9 @@ def _finding(
     elif symptom.kind in RULES:
         return RULES[symptom.kind](symptom, failing, context)
     else:
-        finding = general(symptom, failing, context)
+        finding = general(symptom, failing)
     shape = telling_shape(symptom, failing) if failing.seen else findings.Finding()
-    parts = (shape, finding) if shape.explained else (finding, shape)
-    return parts[0] + parts[1]
+    return shape + finding if shape.explained else finding + shape
 
 
 def _stale(failing: findings.FailingLine, context: findings.Context) -> findings.Finding:
@@ -147,10 +146,7 @@ def _stale(failing: findings.FailingLine, context: findings.Context) -> findings
 
 
 def _unexplained(
-    symptom: Symptom,
-    failing: findings.FailingLine,
-    finding: findings.Finding,
-    context: findings.Context,
+    failing: findings.FailingLine, finding: findings.Finding, context: findings.Context
 ) -> Answer:
     """Answer without a cause: one line that says so, and what to look at."""
     evidence: tuple[Evidence, ...] = ()
@@ -233,9 +229,8 @@ def _raised_on_purpose(
                 break
             depth, where = indent(row) + 1, "in the else of"
     below = f", {where} `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
-    return findings.Finding(
-        steps=(f"{failing.place} raises it{below}.",), tags=("raised-on-purpose",)
-    )
+    step = f"{failing.place} raises it{below}."
+    return findings.Finding(steps=(step,), tags=("raised-on-purpose",))
 
 
 def _called_from(failing: findings.FailingLine, context: findings.Context) -> tuple[str, ...]:
@@ -289,9 +284,7 @@ class Category(Value):
 CATEGORIES = data_table(__package__, "categories.toml", dict[str, Category])
 
 
-def general(
-    symptom: Symptom, failing: findings.FailingLine, context: findings.Context
-) -> findings.Finding:
+def general(symptom: Symptom, failing: findings.FailingLine) -> findings.Finding:
     """Say what the class and the message give away, and what to look at: that is no cause."""
     category = CATEGORIES.get(symptom.kind, CATEGORIES["unknown"])
     host, named = host_in(symptom), (symptom.module or symptom.name, symptom.owner)

@@ -234,11 +234,9 @@ def renamed_in(
 
 def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a bare name that nothing visible binds; list its definitions in other files."""
-    name = symptom.name
-    defined = definitions(name, failing.language, context.code)
-    others = [
-        h for h in defined.hits if not h.text[:1].isspace() or _is_within(h, symptom.owner, context)
-    ]
+    name, owner = symptom.name, symptom.owner
+    hits = definitions(name, failing.language, context.code).hits
+    others = [h for h in hits if not h.text[:1].isspace() or _is_within(h, owner, context)]
     rest = _undefined(name).model_copy(update={"unknown": f"what `{name}` stands for"})
     is_bare = f"::{name}" not in failing.text
     elsewhere = Finding(steps=_defined_in(name, others if is_bare else ()))

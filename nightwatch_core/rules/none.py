@@ -99,9 +99,8 @@ def _candidates(
     """List the expressions that the message may mean."""
     if symptom.receiver:
         plain = symptom.receiver.removeprefix("this.")
-        same = (
-            i.value for i in asked if value_flow.written(i.value).removeprefix("this.") == plain
-        )
+        values = (item.value for item in asked)
+        same = (v for v in values if value_flow.written(v).removeprefix("this.") == plain)
         return _once(same) or (Candidate(symptom.receiver, None),)
     if symptom.name in ("[]", "[]="):
         return _once(item.value for item in asked if item.how == "element")
@@ -115,10 +114,8 @@ def _candidates(
 
 
 def _guarded(possible: list[Candidate], failing: FailingLine, context: Context) -> Finding | None:
-    lines = [
-        (item.text, value_flow.own_guard(item.node)) for item in possible if item.node is not None
-    ]
-    guards = [(text, line) for text, line in lines if line]
+    nodes = ((item.text, item.node) for item in possible if item.node is not None)
+    guards = [(text, line) for text, node in nodes if (line := value_flow.own_guard(node))]
     if len(guards) != 1:
         return None
     (name, line), none = guards[0], failing.language.none
@@ -139,9 +136,8 @@ def _guarded(possible: list[Candidate], failing: FailingLine, context: Context) 
 def _once(nodes: Iterable[Node]) -> tuple[Candidate, ...]:
     by_text: dict[str, Node] = {}
     for node in nodes:
-        by_text.setdefault(
-            value_flow.written(node) or f"\0{node.start_byte}", value_flow.unwrapped(node)
-        )
+        text = value_flow.written(node) or f"\0{node.start_byte}"
+        by_text.setdefault(text, value_flow.unwrapped(node))
     return tuple(Candidate("" if text[0] == "\0" else text, node) for text, node in by_text.items())
 
 
@@ -191,17 +187,13 @@ def _from_value(
     if value.type in _NOTHING and text == none:
         because = f"{place} sets it to {none}, and nothing in {failing.path} sets it after that."
         return Finding(because=(because,), evidence=(own,), explained=True)
-    if not _CALLS.search(value.type):
-        return Finding()
-    if line == failing.line or not text:
+    if not _CALLS.search(value.type) or line == failing.line or not text:
         return Finding()
     here = Finding(evidence=(own,))
-    source = Finding()
-    if not origin.is_part:
-        source = _from_function(value, line, root, failing, context)
-    if source.explained:
-        return here + source
     what = "part of what" if origin.is_part else "what"
+    source = None if origin.is_part else _from_function(value, line, root, failing, context)
+    if source and source.explained:
+        return here + source
     return here + Finding(
         because=(
             f"It is {what} `{text[:120]}` returned in {place}, and no line in between checks it.",
@@ -360,9 +352,8 @@ def _is_decorated(function: Node) -> bool:
     """Return whether a decorator may give something else than the function."""
     above = function.parent
     marks = above.named_children if above and above.type == "decorated_definition" else []
-    return any(
-        item.type == "decorator" and not _KEPT.search(syntax.text_of(item)) for item in marks
-    )
+    decorators = (syntax.text_of(item) for item in marks if item.type == "decorator")
+    return not all(map(_KEPT.search, decorators))
 
 
 def _from_function(

@@ -19,9 +19,8 @@ from nightwatch_core.text.rule_files import Pattern
 
 _STEPS, _HEAD = 20, 2_000  # of one way; bytes in which the head of a function or class stands
 
-_NOT_ALONE = re.compile(
-    r"[*&.{\[]|self\b|cls\b"
-)  # parameters that are more or less than an argument
+# Parameters that are more or less than an argument.
+_NOT_ALONE = re.compile(r"[*&.{\[]|self\b|cls\b")
 
 
 class OutsideRules(Value):
@@ -46,20 +45,19 @@ def outside_input(
     root, is_foreign = tree_of(failing, context), findings.raised_in_dependency(context)
     alone = []
     for fault in RULES.faults if root else ():
-        is_meant = fault["kind"] == symptom.kind and re.search(
-            fault.get("message", ""), symptom.text
-        )
+        message = fault.get("message", "")
+        is_meant = fault["kind"] == symptom.kind and re.search(message, symptom.text)
         if root and is_meant and (fault["part"] == "argument" or not is_foreign):
             parts = _parts(fault["part"], symptom, failing, root)
             alone += [(parts[0], fault["says"])] if len({*map(written, parts)}) == 1 else []
     for node, says in alone:
-        if found := _followed(node, failing, context):
-            return _told(found, node, says, symptom, failing)
+        if source := _followed(node, failing, context):
+            return _explained(source, node, says, symptom, failing)
     for node, _ in alone:
-        if found := _followed(node, failing, context, may=True):
-            place = f"{found.way[0].path}:{found.way[0].line}"
-            where = f": {place} reads `{found.read[:80]}`" if place != failing.place else ""
-            step = f"`{written(node)[:80]}` may come from {found.what}{where}."
+        if source := _followed(node, failing, context, may=True):
+            place = f"{source.way[0].path}:{source.way[0].line}"
+            where = f": {place} reads `{source.read[:80]}`" if place != failing.place else ""
+            step = f"`{written(node)[:80]}` may come from {source.what}{where}."
             return findings.Finding(steps=(step,))
     return findings.Finding()
 
@@ -75,9 +73,8 @@ def missing_key(
         return findings.Finding(tags=("missing-key",))
     named = f"key `{symptom.key}`" if symptom.key else "such key"
     what = f"`{written(parts[0])}` has no {named}"
-    return findings.Finding(
-        tags=("missing-key",), value=what, unknown=f"why {what} in {failing.place}"
-    )
+    why = f"why {what} in {failing.place}"
+    return findings.Finding(tags=("missing-key",), value=what, unknown=why)
 
 
 def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> list[Node]:
@@ -91,10 +88,9 @@ def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> lis
     if part == "receiver":
         return [item.value for item in asked if item.member == symptom.name]
     if part == "element":
-        fetched = (
-            (_whole(n), _call(n)[1]) for n in nodes if re.search(r"(?:fetch|pop)$", _call(n)[0])
-        )
-        elements += [(value, given[0]) for value, given in fetched if value and given]
+        fetching = (node for node in nodes if re.search(r"(?:fetch|pop)$", _call(node)[0]))
+        fetched = ((_whole(node), _call(node)[1]) for node in fetching)
+        elements += [(value, keys[0]) for value, keys in fetched if value and keys]
         key_of = rf"\[?[:'\"]*{re.escape(symptom.key)}['\"]?\]?" if symptom.key else "(?s:.*)"
         named = [value for value, key in elements if re.fullmatch(key_of, written(key))]
         is_variable = len(elements) == 1 and elements[0][1].type in syntax.NAMES
@@ -102,21 +98,21 @@ def _parts(part: str, symptom: Symptom, failing: FailingLine, root: Node) -> lis
     if part == "key":
         return [key for _, key in elements]
     if part == "argument":
-        calls = map(_call, nodes)
-        return [given[0] for name, given in calls if given and name in RULES.passing["readers"]]
+        calls, readers = map(_call, nodes), RULES.passing["readers"]
+        return [arguments[0] for name, arguments in calls if arguments and name in readers]
     types = re.search(r"'(\w+)' and '(\w+)'", symptom.text)
     side = 0 if types and types[1] == "str" != types[2] else -1
     return [item.named_children[side] for item in nodes if re.match("binary|comparison", item.type)]
 
 
-def _told(
-    found: "_Found", node: Node, says: str, symptom: Symptom, failing: FailingLine
+def _explained(
+    source: "_Input", node: Node, says: str, symptom: Symptom, failing: FailingLine
 ) -> findings.Finding:
-    text, place = written(node)[:120], f"{found.way[0].path}:{found.way[0].line}"
-    told = f" ({found.what}), and no line of its function before checks it."
+    text, place = written(node)[:120], f"{source.way[0].path}:{source.way[0].line}"
+    way = f" ({source.what}), and no line of its function before checks it."
     if place != failing.place:
-        taken = f"takes it from {found.what} (`{found.read[:120]}`)"
-        told = f": {place} {taken}, and no line in between checks it."
+        taken = f"takes it from {source.what} (`{source.read[:120]}`)"
+        way = f": {place} {taken}, and no line in between checks it."
     words = {
         **symptom.model_dump(),
         "none": failing.language.none,
@@ -125,10 +121,10 @@ def _told(
     }
     broken = f"The line breaks where that is {says.format(**words)}."
     return findings.Finding(
-        because=(f"`{text}` in {failing.place} is outside input{told}", broken),
-        evidence=found.way,
+        because=(f"`{text}` in {failing.place} is outside input{way}", broken),
+        evidence=source.way,
         tags=("outside-input",),
-        subject=f"{f'`{text}`' if len(text) < 30 else 'a value'} from {found.what}",
+        subject=f"{f'`{text}`' if len(text) < 30 else 'a value'} from {source.what}",
         steps=(f"Decide in {place} what to answer to such a value.",),
         explained=True,
     )
@@ -138,7 +134,7 @@ def _told(
 # log it: what else is done there may check it.
 
 
-class _Found(NamedTuple):
+class _Input(NamedTuple):
     """The input, the expression that reads it, and the lines from there on."""
 
     what: str
@@ -154,7 +150,7 @@ def _followed(
     read: Node | None = None,
     *,
     may: bool = False,
-) -> _Found | None:
+) -> _Input | None:
     """Find the input that is the value; with `may` one that can be, checked or not."""
     root, lines = tree_of(here, context), context.code.whole(here.path)
     if root is None or lines is None or len(way) > _STEPS:
@@ -168,8 +164,8 @@ def _followed(
         whole = _whole(node)
         values = _choices(node, root) if may and not whole else ()
         ways = [(whole, read)] if whole else [(value, value) for value in values]
-        found = (_followed(i, here, context, way, of, may=may) for i, of in ways)
-        return next(filter(None, found), None)
+        inputs = (_followed(i, here, context, way, of, may=may) for i, of in ways)
+        return next(filter(None, inputs), None)
     if origin and not may and _is_checked(text, "", origin.node, node, lines):
         return None
     if origin and origin.value is None:
@@ -177,7 +173,7 @@ def _followed(
     row = (origin.node if origin and origin.value else read).start_point[0]
     further = (quoted(here.path, row + 1, lines[row], "on the value's way"), *way)
     if what:
-        return _Found(what, written(read), further)
+        return _Input(what, written(read), further)
     if origin and origin.value:
         target = origin.node.child_by_field_name("left") or origin.node.child_by_field_name("name")
         may_differ = origin.is_part and (target is None or "=" in syntax.text_of(target))
@@ -204,11 +200,11 @@ def _choices(node: Node, root: Node) -> list[Node]:
     return [value for value in values if value][::-1]
 
 
-def _listed(role: str, language: str, text: str, around: str, name: str = "") -> str:
+def _listed(role: str, language: str, text: str, head: str, name: str = "") -> str:
     for item in RULES.inputs:
         needs = item.get("needs", "").replace("{name}", re.escape(name))
         is_its = (item.get("role", "global"), item["language"]) == (role, language)
-        if is_its and re.fullmatch(item["read"], text) and re.search(needs, around):
+        if is_its and re.fullmatch(item["read"], text) and re.search(needs, head):
             return item["what"]
     return ""
 
@@ -233,8 +229,8 @@ def _filled(name: str, function: Node, language: str) -> tuple[Node, str]:
     parameters = function.child_by_field_name("parameters") or function
     own = (i for i in parameters.named_children if name in re.split(r"[^\w$]", written(i)))
     node = next(own, function)
-    around = (function, *names.ancestors(function))
-    heads = (i for i in around if re.match("class|decorated|assign|variable_decl|method", i.type))
+    outwards = (function, *names.ancestors(function))
+    heads = (i for i in outwards if re.match("class|decorated|assign|variable_decl|method", i.type))
     texts = [(i.text or b"")[:_HEAD].decode("utf-8", "replace") for i in heads]
     return node, _listed("parameter", language, written(node), "\n".join(texts[::-1]), name)
 
@@ -243,10 +239,10 @@ def _call(node: Node) -> tuple[str, tuple[Node, ...]]:
     """Return the function of a call as written, and its arguments; empty for other nodes."""
     if not re.search(r"call|creation|new_exp", node.type) or node.child_by_field_name("block"):
         return "", ()
-    given = next((i for i in node.named_children if i.type.startswith("argument")), None)
-    end = given.start_byte if given else node.end_byte
+    arguments = next((i for i in node.named_children if i.type.startswith("argument")), None)
+    end = arguments.start_byte if arguments else node.end_byte
     name = (node.text or b"")[: end - node.start_byte].decode("utf-8", "replace")
-    items = given.named_children if given else ()
+    items = arguments.named_children if arguments else ()
     values = (item.named_children[-1] if item.type == "argument" else item for item in items)
     return name.removeprefix("new ").strip(), tuple(values)
 
@@ -255,13 +251,13 @@ def _whole(node: Node) -> Node | None:
     """Return the value of which a node gives a part or another form; None for other values."""
     if node.type.startswith("await"):
         return node.named_children[0]
-    (name, given), asked, passing = _call(node), value_flow.asked_by(node), RULES.passing
-    if name in passing["functions"] and given:
-        return given[0]
+    (name, arguments), asked, passing = _call(node), value_flow.asked_by(node), RULES.passing
+    if name in passing["functions"] and arguments:
+        return arguments[0]
     if asked and asked.how == "called":
         asked = value_flow.asked_by(asked.value)
     member = re.split(r"\W+", name)[-1]
-    passes = member in passing["methods"] or (member in passing["lookups"] and len(given) == 1)
+    passes = member in passing["methods"] or (member in passing["lookups"] and len(arguments) == 1)
     is_part = asked and not name and (asked.how == "element" or node.type == "member_expression")
     return asked.value if asked and (is_part or passes) else None
 
@@ -274,19 +270,20 @@ def _is_checked(text: str, first: str, after: Node, at: Node, lines: tuple[str, 
     if after.start_byte <= at.start_byte < after.end_byte:
         head = after.child_by_field_name("parameters") or after
         start = (head.end_point if head != after else head.start_point)[0] + bool(after.parent)
-        around = after.parent if after.parent and after.parent.type.startswith("dec") else after
-        if RULES.checks.search("\n".join(lines[around.start_point[0] : after.start_point[0]])):
+        is_decorated = after.parent and after.parent.type.startswith("dec")
+        top = after.parent if after.parent and is_decorated else after
+        if RULES.checks.search("\n".join(lines[top.start_point[0] : after.start_point[0]])):
             return True
     loops = (i for i in names.ancestors(at) if value_flow.LOOPS.match(i.type))
     ends = (i.end_point[0] for i in loops if i.start_byte >= after.start_byte)
     for number in range(start, max([row, *ends]) + 1):
         line = lines[number]
-        found, decides = [*own.finditer(line)], bool(RULES.decides.search(line))
-        is_read = not decides and all(RULES.reads.match(line, item.end()) for item in found)
+        mentions, decides = [*own.finditer(line)], bool(RULES.decides.search(line))
+        is_read = not decides and all(RULES.reads.match(line, item.end()) for item in mentions)
         if number == row:
-            is_read, is_passed = not decides or len(found) < 2, False
+            is_read, is_passed = not decides or len(mentions) < 2, False
         else:
             is_passed = bool(passed.search(line) or RULES.checks.search(line))
-        if is_passed or (found and not is_read and not RULES.harmless.search(line)):
+        if is_passed or (mentions and not is_read and not RULES.harmless.search(line)):
             return True
     return False

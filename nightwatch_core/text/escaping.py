@@ -100,12 +100,8 @@ def title(text: str, limit: int = 120) -> str:
     >>> title("fixes #12 for @dana, see GH-7 and https://git.example/a")
     'fixes # 12 for @ dana, see GH- 7 and git.example/a'
     """
-    return line(without_references(without_schemes(line(text, 2 * limit))), limit)
-
-
-def without_references(text: str) -> str:
-    """Return the text with a space after the signs of mentions and issue numbers."""
-    return _REFERENCE.sub(r"\g<0> ", text)
+    spaced = _REFERENCE.sub(r"\g<0> ", without_schemes(line(text, 2 * limit)))
+    return line(spaced, limit)
 
 
 def without_schemes(text: str) -> str:

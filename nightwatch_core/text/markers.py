@@ -160,9 +160,8 @@ class Permalinks(NamedTuple):
         if not self.address or not _SHA.fullmatch(self.sha) or number < 1:
             return ""
         lines = f"L{number}-L{last}" if last > number else f"L{number}"
-        address = (
-            f"{self.address}/blob/{self.sha}/{quote(path, safe='/', errors='replace')}#{lines}"
-        )
+        file = quote(path, safe="/", errors="replace")
+        address = f"{self.address}/blob/{self.sha}/{file}#{lines}"
         return address if is_web(address) and ".." not in path.split("/") else ""
 
     def commit(self, sha: str) -> str:

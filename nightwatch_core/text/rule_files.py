@@ -30,9 +30,8 @@ def load_rules(name: str, shape: type[T], room: str = "code") -> T:
 
     Raises `ValidationError` where the file does not have the shape.
     """
-    table = tomllib.loads(
-        (files("nightwatch_core") / room / "rules" / f"{name}.toml").read_text("utf-8")
-    )
+    file = files("nightwatch_core") / room / "rules" / f"{name}.toml"
+    table = tomllib.loads(file.read_text("utf-8"))
     fragments: dict[str, str] = {}
     for key, value in table.pop("fragments", {}).items():
         fragments[key] = f"(?:{pattern_text(_filled(value, fragments))})"

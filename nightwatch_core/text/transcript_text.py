@@ -100,10 +100,9 @@ def _entry(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
         yield Shown(f"{at}  the model {stop}".rstrip() + detail, THEIRS)
         yield from _paragraph(_indented(entry.text), full)
         for call in entry.calls:
-            given = ", ".join(
-                f"{name}={json.dumps(value)}" for name, value in call.arguments.items()
-            )
-            yield Shown(f"{_INDENT}→ {line(f'{call.name}({given})', 300)}", TOOLS)
+            named = (f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
+            asked = f"{call.name}({', '.join(named)})"
+            yield Shown(f"{_INDENT}→ {line(asked, 300)}", TOOLS)
     else:
         yield Shown(f"{at}  no answer", BAD)
         yield from _paragraph(entry.text, full, BAD)

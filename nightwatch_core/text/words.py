@@ -229,9 +229,8 @@ class ClassTable(Generic[_T]):
     def __init__(self, names: Mapping[str, _T], namespaces: Mapping[str, _T]) -> None:
         self._names = {segments(name): value for name, value in names.items()}
         self._namespaces = {segments(name): value for name, value in namespaces.items()}
-        single = {
-            words_of_name(name[0]): value for name, value in self._names.items() if len(name) == 1
-        }
+        alone = ((name[0], value) for name, value in self._names.items() if len(name) == 1)
+        single = {words_of_name(name): value for name, value in alone}
         self._suffixes = {key: value for key, value in single.items() if len(key) > 1}
 
     def find(self, error_class: str) -> _T | None:

@@ -33,9 +33,8 @@ def with_original_places(
         text = maps.map_of(plain(bundle))
         if text is not None:
             return text, ""
-        map_path = repo_path(
-            Frame(path=f"{plain(bundle)}.map", in_app=True), index, options.app_root
-        )
+        map_frame = Frame(path=f"{plain(bundle)}.map", in_app=True)
+        map_path = repo_path(map_frame, index, options.app_root)
         return (read(map_path) or "", dirname(map_path)) if map_path else ("", "")
 
     def original(frame: Frame) -> Frame:

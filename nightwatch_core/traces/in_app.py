@@ -124,12 +124,10 @@ def without_libraries(output: str) -> str:
 
 
 def _is_go_library(frame: Frame) -> bool:
-    if frame.module == "" and frame.function == "panic":
-        return True
     package = frame.module
-    if package.partition("/")[0] not in LIBRARIES.packages["go"]:
-        return False
-    return f"/{package}/" in _slashed(frame.path)
+    is_panic = not package and frame.function == "panic"
+    is_listed = package.partition("/")[0] in LIBRARIES.packages["go"]
+    return is_panic or (is_listed and f"/{package}/" in _slashed(frame.path))
 
 
 def belongs(frame: Frame, app_prefixes: tuple[str, ...]) -> bool:

@@ -273,9 +273,8 @@ def clean_lines(raw: str) -> tuple[str, ...]:
     in_json = is_json(whole)
     whole = _BLANK_LINES.sub("\n\n", whole)
     parts = [part for line in whole.split("\n") for part in parts_of(line, in_json)]
-    lines = [
-        line[: limits.LINE_CHARACTERS] for part in _unprefixed(parts) for line in separated(part)
-    ]
+    rows = (row for part in _unprefixed(parts) for row in separated(part))
+    lines = [row[: limits.LINE_CHARACTERS] for row in rows]
     if len(lines) > limits.LINES:
         lines = lines[: limits.LINES // 2] + lines[-limits.LINES // 2 :]
     return tuple(rejoined(lines))

@@ -83,9 +83,8 @@ class _Chains:
         It is none where the function that caught the exception raises another one instead.
         """
         caught = self._chains[-1][self._position][1][-1:] if self._chains else []
-        is_instead = raised.code.startswith("raise") and [(raised.path, raised.function)] == [
-            (frame.path, frame.function) for frame in caught
-        ]
+        places = [(frame.path, frame.function) for frame in caught]
+        is_instead = raised.code.startswith("raise") and places == [(raised.path, raised.function)]
         if caught and raised.code and not is_instead:
             self._chains.pop()
 
@@ -423,9 +422,8 @@ def _below_frame(
     rule, indent = language.lines, _depth(frame[: frame.index('File "')] + "F", language)
     stop = (n for n, row in enumerate(rows) if rule["break"].match(row))
     rows = rows[: next(stop, len(rows))]
-    source = (
-        _rows_of_source(language, rows, _depth(rows[0], language) - indent, is_inner) if rows else 0
-    )
+    deeper = _depth(rows[0], language) - indent if rows else 0
+    source = _rows_of_source(language, rows, deeper, is_inner) if rows else 0
     code = rows[0].strip(" |\t") if source else ""
     for n, row in enumerate(rows[source:], source):
         text = row.strip(" |\t")
@@ -447,9 +445,8 @@ def _rows_of_source(language: Language, rows: Sequence[str], deeper: int, is_inn
         return len(rows)
     if deeper < 0:
         return 0
-    named = (
-        n for n, row in enumerate(rows[1 : min(filled, _SOURCE_ROWS)], 1) if names_exception(row)
-    )
+    near = enumerate(rows[1 : min(filled, _SOURCE_ROWS)], 1)
+    named = (n for n, row in near if names_exception(row))
     return next(named, 0 if language.lines["name"].match(rows[0]) else 1)
 
 

@@ -52,9 +52,8 @@ def trace_text(trace: Trace, shown: Container[tuple[str, int | None]] = ()) -> s
     """
     printed = block(trace.raw, limits.PRINTED_READ).split("\n")
     is_printed = any(map(str.strip, printed))
-    parts = (
-        _printed(printed, trace, shown) if is_printed else _listed(trace.frames[: limits.FRAMES])
-    )
+    frames = trace.frames[: limits.FRAMES]
+    parts = _printed(printed, trace, shown) if is_printed else _listed(frames)
     folded = _folded(parts, is_printed and trace.language in _OUTERMOST_FIRST)
     text = "\n".join(row for part in folded for row in part.rows)
     is_marked = any(part.kind in _OWN for part in folded) or not trace.in_app
@@ -112,20 +111,15 @@ def _printed(
         if parts and parts[-1].kind != "text" and _is_source(row, trace.language, every):
             part = parts[-1]
             only_passes = part.kind == "own" and _PASSES_ON.search(row[: limits.ROW_CHARACTERS])
-            row_kept = (
-                () if is_shown or (part.kind == "library" and _MARKS.fullmatch(row)) else (row,)
-            )
+            is_mark = part.kind == "library" and _MARKS.fullmatch(row)
             kind: Kind = "passes on" if only_passes else part.kind
-            parts[-1] = part._replace(kind=kind, rows=(*part.rows, *row_kept))
+            new = () if is_shown or is_mark else (row,)
+            parts[-1] = part._replace(kind=kind, rows=(*part.rows, *new))
         elif frame := own.frame(row):
             is_shown = frame != trace.top and (frame.repo_path, frame.line) in shown
             is_said = frame.repo_path in row and str(frame.line or "") in row
-            marked = (
-                f"{row}{_OURS}"
-                if is_said or not frame.repo_path
-                else f"{row}{_OURS}, {frame.place}"
-            )
-            parts.append(Rows("own", (*_function_row(parts, row), marked)))
+            place = "" if is_said or not frame.repo_path else f", {frame.place}"
+            parts.append(Rows("own", (*_function_row(parts, row), f"{row}{_OURS}{place}")))
         elif (frame := every.frame(row)) or row.strip().startswith(_CALLS):
             name = line(frame.function, 60) if frame else ""
             is_shown = False
@@ -172,9 +166,8 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     left = len(run) - first - last
     if sum(len(part.rows) for part in run[first : len(run) - last]) <= limits.FOLDED_ROWS:
         return run
-    names = [
-        name for name, _ in groupby(part.name for part in run[first : len(run) - last]) if name
-    ]
+    middle = run[first : len(run) - last]
+    names = [name for name, _ in groupby(part.name for part in middle) if name]
     is_between = bool(first and last and names)  # the outermost ones are a server's, or a runner's
     told = f": {', '.join(names[:NAMES])}{', …' if names[NAMES:] else ''}" if is_between else ""
     note = Rows("text", (f"[... {plural(left, what)} left out{told} ...]",))

@@ -155,19 +155,15 @@ def _shown(text: str, secret: str) -> str:
     return line(hidden, LONGEST_WORDS)
 
 
-def _bounds(response: httpx2.Response) -> traffic.Bounds:
-    if response.is_success and response.request.url.path.endswith("/results"):
-        return traffic.Bounds(SERVICE, RESULT_BYTES, COLLECTING)
-    return traffic.Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
-
-
 async def _note(request: httpx2.Request) -> None:
     body = await request.aread()
     traffic.MANIFEST.sent(SERVICE, request.method, str(request.url), body)
 
 
 async def _bounded(response: httpx2.Response) -> None:
-    bounds = _bounds(response)
+    is_results = response.is_success and response.request.url.path.endswith("/results")
+    limits = (RESULT_BYTES, COLLECTING) if is_results else (ANSWER_BYTES, ANSWER_SECONDS)
+    bounds = traffic.Bounds(SERVICE, *limits)
     packed = traffic.how_packed(response.headers, bounds)
     pieces = traffic.Pieces(bounds, packed, httpx2.RemoteProtocolError)
     response.stream = _Async(response.stream, pieces)

@@ -64,9 +64,8 @@ def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: fl
     >>> priced_by(prices, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
     0.003
     """
-    covering = (
-        price for price in prices if price.up_to is None or usage.prompt_tokens <= price.up_to
-    )
+    size = usage.prompt_tokens
+    covering = (price for price in prices if price.up_to is None or size <= price.up_to)
     price = next(covering, None)
     if price is None:
         return usage.model_copy(update={"cost": None, "saved": None, "priced": ""})

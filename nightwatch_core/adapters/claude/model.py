@@ -260,9 +260,8 @@ def _detail(message: Mapping[str, Any]) -> str:
 
 def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     listed = value.get(name)
-    return (
-        [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
-    )
+    items = listed if isinstance(listed, list) else []
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 # One turn of a model: a request streamed, its answer whole, and everything it took counted.

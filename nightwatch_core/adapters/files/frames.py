@@ -154,9 +154,8 @@ def record_frame(frame: Fields) -> RecordFrame:
 def language_of(frames: Sequence[RecordFrame], platform: str = "") -> str:
     """Return the language that most paths end like; the tracker's word where no path decides."""
     paths = [frame.path.lower().partition("?")[0] for frame in frames]
-    counts = Counter(
-        name for path in paths for name, row in _LANGUAGES.items() if path.endswith(row.ends)
-    )
+    rows = _LANGUAGES.items()
+    counts = Counter(name for path in paths for name, row in rows if path.endswith(row.ends))
     if counts:
         return max(_LANGUAGES, key=lambda name: counts[name])
     word = platform.strip().lower()
@@ -408,10 +407,9 @@ class ReportedExceptions:
         exception = self._parser(raw)
         if len(self._kept) >= limits.TRACES_KEPT:
             self._kept.clear()
+        name = exception.error_class
         for key, header in headers:
-            if exception.error_class and exception.message == _message(
-                header, exception.error_class
-            ):
+            if name and exception.message == _message(header, name):
                 self._kept[key] = exception
         return exception
 

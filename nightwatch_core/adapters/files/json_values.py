@@ -335,9 +335,8 @@ def parts_of(read: Callable[[int], str], most: int = limits.DOCUMENT_LIMIT) -> I
                     break
         except (EOFError, ValueError, RecursionError) as error:
             is_cut = isinstance(error, EOFError) or ending == CUT_OFF
-            yield Part(
-                number, text[at : at + limits.EXCERPT], ending if is_cut else json_problem(error)
-            )
+            problem = ending if is_cut else json_problem(error)
+            yield Part(number, text[at : at + limits.EXCERPT], problem)
             further = _NEXT.search(text, at)
             at = further.end() if further else len(text)
         at = _after(_BLANK, text, at)
@@ -386,8 +385,7 @@ def is_table(firsts: list[str]) -> bool:
     names, second = _names(firsts[0]), (firsts[1:] or [""])[0]
     if names is None:
         return False
-    delimiter = _delimiter(firsts[0])
-    cells = next(csv.reader([second[: limits.HEAD]], delimiter=delimiter), [])
+    cells = next(csv.reader([second[: limits.HEAD]], delimiter=_delimiter(firsts[0])), [])
     return not second or len(cells) == len(names) or second.count('"') % 2 == 1
 
 
@@ -519,9 +517,8 @@ def lines_of(text: TextFile) -> Iterator[Part]:
                 continue
             while (rest := next(pieces, "")) and not rest.endswith("\n"):
                 pass
-            yield Part(
-                number, piece[: limits.EXCERPT], f"longer than {limits.LINE_LIMIT} characters"
-            )
+            problem = f"longer than {limits.LINE_LIMIT} characters"
+            yield Part(number, piece[: limits.EXCERPT], problem)
     except DAMAGE:
         yield Part(number + 1, "", CUT_OFF)
 

@@ -120,11 +120,6 @@ def framed_by(text: str) -> Style | None:
     return next((style for style in STYLES[1:] if style.frame.match(text)), None)
 
 
-def names_error(text: str) -> bool:
-    """Tell whether a line names an exception."""
-    return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text))
-
-
 def request_in(line: str, tags: str = "") -> str:
     """Return what a line, or two, say was being done: `GET /path`, an action, a task.
 
@@ -393,10 +388,8 @@ class TraceCutter:
         """Go on by one line; gives the stack traces that it ends."""
         if self._open is None:
             self._look_at_clock(line)
-            if not may_open(line):
-                self._above.append(
-                    (number, line[: limits.LINE_READ])
-                )  # nothing more is done with most lines
+            if not may_open(line):  # nothing more is done with most lines
+                self._above.append((number, line[: limits.LINE_READ]))
                 return ()
         texts = self._texts(line)[: 1 if self._open and self._open.in_fields else None]
         return tuple(
@@ -430,9 +423,8 @@ class TraceCutter:
         else:
             rows = [*(above for _, above in self._above), line]
             pairs = map("\n".join, pairwise(["", *rows]))
-            self._request = next(
-                filter(None, (request_in(pair, line) for pair in reversed([*pairs]))), ""
-            )
+            requests = (request_in(pair, line) for pair in reversed([*pairs]))
+            self._request = next(filter(None, requests), "")
             self._above.clear()
 
     def _ended(self) -> Iterator[Block]:
@@ -500,7 +492,8 @@ class TraceCutter:
         for (number, line), (place, above) in zip(rows, [*rows[1:], (0, "")], strict=False):
             for text in reversed(self._texts(line)):
                 taken.insert(0, (number, text))
-                if names_error(text):  # or goes on with a message that Java names an exception for
+                is_named = _NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text)
+                if is_named:  # or goes on with a message that Java names an exception for
                     return [(place, above), *taken] if _QUALIFIED.match(above) else taken
             if _begins_record(line) and not is_timed:
                 return taken
@@ -611,7 +604,12 @@ class LogStreams:
             yield from self._ended()
 
     def _placed(self, placed: Placed) -> Iterator[Read]:
-        name = self._process(placed.line)
+        line = placed.line
+        process = stream_of(line.text) or self._processes.get(line.stream, "")
+        if len(self._processes) >= limits.MAX_STREAMS:
+            self._processes.clear()
+        self._processes[line.stream] = process
+        name = (line.stream, process)
         stream = self._streams.get(name)
         if stream is None:
             if len(self._streams) >= limits.MAX_STREAMS:
@@ -619,16 +617,9 @@ class LogStreams:
                 yield from self._ended()
             stream = self._streams[name] = _Stream()
         self._streams.move_to_end(name)
-        line = stream.joined(placed.line)
-        if line is not None:
-            yield from self._text(stream, Placed(placed.place, line))
-
-    def _process(self, line: values.LogLine) -> tuple[str, str]:
-        process = stream_of(line.text) or self._processes.get(line.stream, "")
-        if len(self._processes) >= limits.MAX_STREAMS:
-            self._processes.clear()
-        self._processes[line.stream] = process
-        return line.stream, process
+        whole = stream.joined(line)
+        if whole is not None:
+            yield from self._text(stream, Placed(placed.place, whole))
 
     def _ended(self) -> Iterator[Read]:
         _, stream = self._streams.popitem(last=False)

@@ -59,9 +59,8 @@ def occurrence_of(
         return None
     at, begin, end = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
     last = end or at
-    done = _transaction(fields) or request_in(
-        records.text_of(records.first(fields, "message", _is_text))
-    )
+    text = records.text_of(records.first(fields, "message", _is_text))
+    done = _transaction(fields) or request_in(text)
     return Occurrence(
         error_class=error_class,
         message=message,
@@ -103,9 +102,8 @@ def _failure(
     fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
     nested = (value for name, value in fields.items() if name.endswith(_STACK_ENDS))
-    stack = stack_text(
-        records.first(fields, "stacktrace", _is_stack) or next(filter(_is_stack, nested), None)
-    )
+    own = records.first(fields, "stacktrace", _is_stack)
+    stack = stack_text(own or next(filter(_is_stack, nested), None))
     message = records.text_of(records.first(fields, "message", _is_text))
     level = records.first(fields, "level", _is_text)
     error_class = _class(fields, records.is_quiet(level) and not stack)
@@ -120,19 +118,14 @@ def _failure(
     message = "" if message == stack else message
     if error_class:
         is_same = is_logged and last_segment(exception.error_class) == last_segment(error_class)
-        return _Failure(
-            error_class, is_same and records.text_of(exception.message) or message, stack
-        )
+        message = is_same and records.text_of(exception.message) or message
+        return _Failure(error_class, message, stack)
     if stack and exception.error_class:
-        return _Failure(
-            records.name_of(exception.error_class),
-            records.text_of(exception.message) or message,
-            stack,
-        )
+        name = records.name_of(exception.error_class)
+        return _Failure(name, records.text_of(exception.message) or message, stack)
     errors = (fields.get(name) for name in _ERRORS[:2])
-    named = next(
-        (m for text in errors if isinstance(text, str) and (m := _NAMED.match(text))), None
-    )
+    texts = (text for text in errors if isinstance(text, str))
+    named = next(filter(None, map(_NAMED.match, texts)), None)
     if named:
         return _Failure(named["name"], named["message"] or message, stack or place_of(fields))
     if records.is_quiet(level) or records.is_answered(records.first(fields, "status", _is_text)):
@@ -241,16 +234,14 @@ def place_of(fields: Mapping[str, object]) -> str:
     'unknown(...)\n\tbilling/cart.go:7'
     """
     callers = (value for name in (*_CALLERS, *_FILES) if isinstance(value := fields.get(name), str))
-    match = next(
-        (m for caller in callers if (m := _CALLER.match(caller[: limits.NAME_LIMIT]))), None
-    )
+    matches = (_CALLER.match(caller[: limits.NAME_LIMIT]) for caller in callers)
+    match = next(filter(None, matches), None)
     file = match["file"] if match else _first(fields, _FILES)
     line = records.number_of(match["line"] if match else _first(fields, _LOGGED["lines"]))
     if not isinstance(file, str) or not line:
         return ""
-    return stack_text(
-        [{"file": file, "line": line, "function": _first(fields, _LOGGED["functions"])}]
-    )
+    function = _first(fields, _LOGGED["functions"])
+    return stack_text([{"file": file, "line": line, "function": function}])
 
 
 def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> object:

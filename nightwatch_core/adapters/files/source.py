@@ -401,9 +401,8 @@ class ErrorFiles:
                 self._read_file(file, reading, meter)
             except Enough as bound:
                 left = f", and {len(files) - number} more files" if number < len(files) else ""
-                reading.partial.append(
-                    f"{file.label}: {bound}; what follows{left} is left out: give a part of it"
-                )
+                what = f"what follows{left} is left out: give a part of it"
+                reading.partial.append(f"{file.label}: {bound}; {what}")
                 break
         return reading
 

@@ -327,9 +327,8 @@ def commit_tree(
 ) -> str:
     """Return a new commit on `base` (empty: on nothing) at whose paths stands what is wanted."""
     nothing = "0" * (len(base) or 40)
-    entries = "".join(
-        f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in expected.items()
-    )
+    rows = (f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in expected.items())
+    entries = "".join(rows)
     with tempfile.TemporaryDirectory(prefix="nightwatch-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         _do(git, "read-tree", base or "--empty", environment=index)
@@ -433,6 +432,4 @@ def _is_sturdy(line: str) -> bool:
 def _quoted(line: str) -> str:
     raw = line.encode("utf-8", "surrogateescape")
     steps = binascii.b2a_qp(raw, istext=False).decode().split("\n")
-    return "\n".join(
-        f"={ord(step[0]):02X}{step[1:]}" if _MISREAD.match(step) else step for step in steps
-    )
+    return "\n".join(f"={ord(s[0]):02X}{s[1:]}" if _MISREAD.match(s) else s for s in steps)

@@ -126,9 +126,8 @@ def _merged_commits(git: command.Git, sha: str) -> dict[str, MergedCommits]:
                 own.append(commit)
                 waiting += parents[commit]
         written = [commit for commit in own if len(parents[commit]) < 2] or own
-        authors = (
-            commits[item][1].strip()[: command.NAME_CHARACTERS] for item in reversed(written)
-        )
+        names = (commits[item][1].strip() for item in reversed(written))
+        authors = (name[: command.NAME_CHARACTERS] for name in names)
         named = [name for name in dict.fromkeys(authors) if name][:PULL_AUTHORS]
         merged[merge] = MergedCommits(tuple(own), ", ".join(named))
     return merged

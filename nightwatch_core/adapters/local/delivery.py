@@ -220,12 +220,6 @@ def name(kind: str, number: int, title: str) -> str:
     return f"{kind}-{number:04d}-{slug or 'untitled'}.md"
 
 
-def comment_name(number: int, key: str) -> str:
-    """Return the file name of a comment on issue `number`."""
-    digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()
-    return f"comment-{number:04d}-{digest[:10]}.md"
-
-
 def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
     try:
         closed = datetime.fromisoformat(str(meta.get("closed_at", "")))
@@ -341,9 +335,8 @@ class LocalDelivery:
         places |= {"made_on": pull.commit}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         write(path, {**self._meta(pull, number), **places}, pull.body)
-        return proposals.receipt_for(
-            pull, "done" if made.is_new else "already there", number, str(path)
-        )
+        status: proposals.PublishStatus = "done" if made.is_new else "already there"
+        return proposals.receipt_for(pull, status, number, str(path))
 
     def _shown(self, pull: proposals.DraftPull, commit: str) -> str:
         assert self.checkout is not None
@@ -362,7 +355,8 @@ class LocalDelivery:
             **{"kind": comment.kind, "issue": comment.number, "key": comment.key},
             **{"fingerprint": comment.fingerprint, "night": self.night},
         }
-        path = self._place(comment_name(comment.number, comment.key))
+        digest = hashlib.sha256(comment.key.encode(errors="replace")).hexdigest()
+        path = self._place(f"comment-{comment.number:04d}-{digest[:10]}.md")
         write(path, meta, comment.body)
         return proposals.receipt_for(comment, "done", comment.number, str(path))
 

@@ -241,9 +241,8 @@ def _javascript(shelf: Path, package: str) -> Iterator[_Copy]:
 
 
 def _go(shelf: Path, package: str) -> Iterator[_Copy]:
-    parent, _, name = "".join(f"!{c.lower()}" if c.isupper() else c for c in package).rpartition(
-        "/"
-    )
+    escaped = "".join(f"!{c.lower()}" if c.isupper() else c for c in package)
+    parent, _, name = escaped.rpartition("/")
     for folder in _named(shelf / parent, f"{name}@"):
         version = folder.name.partition("@")[2]
         yield _Copy(Library(ecosystem="go", package=package, version=version), folder)

@@ -171,9 +171,8 @@ def count(ask: Callable[..., Answer], guids: tuple[str, ...], window: Window) ->
         unreadable += len(results) - len(rows)
         missing += max(0, (_n(container.get("totalResult")) or 0) - sum(row.n for row in rows))
     if missing:
-        counts.partial.append(
-            f"{missing} more occurrences are not listed: too many different errors"
-        )
+        why = f"{missing} more occurrences are not listed: too many different errors"
+        counts.partial.append(why)
     if unreadable:
         counts.partial.append(f"{unreadable} rows of New Relic's answer are unreadable")
     try:
@@ -382,11 +381,8 @@ class Inbox:
 def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
     """Read the inbox; raises where it cannot be read."""
     first, last = (round(at.timestamp() * 1_000) for at in (window.since, window.until))
-    inbox, asked = (
-        Inbox(),
-        {"guids": list(guids), "states": list(STATES), "from": first, "to": last},
-    )
-    cursor: str | None = None
+    inbox, cursor = Inbox(), None
+    asked = {"guids": list(guids), "states": list(STATES), "from": first, "to": last}
     for _ in range(PAGES):
         answer = client.ask(QUERIES["error_groups"], **asked, cursor=cursor)
         page = answer.at("actor", "errorsInbox", "errorGroups")

@@ -69,9 +69,8 @@ def links(folder: Path, *names: str) -> tuple[str, ...]:
     for place in (folder / name for name in names):
         inside = place.glob("*.md") if place.is_dir() and not place.is_symlink() else ()
         found_links += [path for path in (place, *inside) if path.is_symlink()]
-    return tuple(
-        f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found_links)
-    )
+    inner = (link.relative_to(folder) for link in sorted(found_links))
+    return tuple(f"{link}: a link, not followed" for link in inner)
 
 
 def text_of(path: Path, most: int = DOCUMENT_BYTES) -> str:
@@ -252,11 +251,8 @@ class KnowledgeFiles:
         """
         with self._reading():
             files = documents(self._folder, ARCHIVE)
-        valid = [
-            file
-            for file in files
-            if is_named_for(file, names) and not reason_file(self._folder, file).exists()
-        ]
+        named = (file for file in files if is_named_for(file, names))
+        valid = [file for file in named if not reason_file(self._folder, file).exists()]
         lessons = filter(None, map(self.read, valid[-ARCHIVED_LESSONS:]))
         own = (lesson for lesson in lessons if lesson.names & names)
         return max(own, key=last_seen, default=None)
@@ -298,9 +294,8 @@ class KnowledgeFiles:
         with self._writing():
             file = self._pattern_file(pattern)
             before = self._before(file)
-            self._put(
-                file, pattern_document(merge_pattern(pattern, self._pattern(file)), before), before
-            )
+            merged = merge_pattern(pattern, self._pattern(file))
+            self._put(file, pattern_document(merged, before), before)
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
@@ -324,9 +319,8 @@ class KnowledgeFiles:
             self._unite(entries)
             entries = self._entries_in(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
-            atomic_files.write(
-                self._folder / INDEX, index_text(index).encode(), mode=atomic_files.SHARED
-            )
+            text = index_text(index).encode()
+            atomic_files.write(self._folder / INDEX, text, mode=atomic_files.SHARED)
         return index
 
     def _entries_in(self, *stores: str) -> dict[str, Entry | str]:
@@ -334,11 +328,9 @@ class KnowledgeFiles:
         return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
 
     def _file_for(self, lesson: knowledge.Lesson) -> str:
-        own = [
-            file
-            for file, entry in self._entries_in(ERRORS).items()
-            if isinstance(entry, knowledge.IndexEntry) and entry.fingerprint == lesson.fingerprint
-        ]
+        entries = self._entries_in(ERRORS).items()
+        lines = ((file, item) for file, item in entries if isinstance(item, knowledge.IndexEntry))
+        own = [file for file, item in lines if item.fingerprint == lesson.fingerprint]
         if own:
             return lesson.file if lesson.file in own else max(own)
         before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
@@ -393,9 +385,8 @@ class KnowledgeFiles:
     def _put(self, file: str, text: str, before: str) -> None:
         self._check(file.partition("/")[0])
         if before != text:
-            atomic_files.write(
-                self._folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED
-            )
+            content = text.encode("utf-8", "replace")
+            atomic_files.write(self._folder / file, content, mode=atomic_files.SHARED)
 
     def _check(self, place: str) -> None:
         if (self._folder / place).is_symlink():
@@ -425,11 +416,10 @@ def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:
 
 
 def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> knowledge.Index:
-    return index_over(
-        tuple(entry for entry in entries.values() if isinstance(entry, knowledge.IndexEntry)),
-        tuple(entry for entry in entries.values() if isinstance(entry, knowledge.PatternEntry)),
-        complaints,
-    )
+    values = entries.values()
+    lessons = tuple(entry for entry in values if isinstance(entry, knowledge.IndexEntry))
+    patterns = tuple(entry for entry in values if isinstance(entry, knowledge.PatternEntry))
+    return index_over(lessons, patterns, complaints)
 
 
 # The team's ignore.yml: read as the night reads it, and written when a person accepts a rule.

@@ -427,7 +427,7 @@ class Transcripts:
             return self._kept(value)
         if deep and isinstance(value, dict):
             return {
-                self._kept(str(name)): self._clean(item, deep - 1) for name, item in value.items()
+                self._kept(str(key)): self._clean(item, deep - 1) for key, item in value.items()
             }
         if deep and isinstance(value, list):
             return [self._clean(item, deep - 1) for item in value]
@@ -436,12 +436,9 @@ class Transcripts:
     def _kept(self, text: str) -> str:
         """A text without secrets and half characters, which no reader takes; its middle may go."""
         text = self.scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
+        head, tail = text[:HEAD_CHARACTERS], text[-TAIL_CHARACTERS:]
         left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
-        return (
-            f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
-            if left > 0
-            else text
-        )
+        return f"{head}\n[… {left} characters left out …]\n{tail}" if left > 0 else text
 
 
 def _read_transcript(file: Path) -> Transcript | None:

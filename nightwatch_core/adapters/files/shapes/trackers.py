@@ -227,9 +227,8 @@ def _elastic_error(record: Record, _: Inside) -> Iterator[Item]:
     chain = described.chain(record)
     if not any(item.frames for item in chain):
         log = at(record, "error.log")
-        first = (
-            chain[0] if chain and chain[0].error_class else Thrown(LOGGED, text_at(log, "message"))
-        )
+        logged = Thrown(LOGGED, text_at(log, "message"))
+        first = chain[0] if chain and chain[0].error_class else logged
         logged = thrown(first.error_class, first.message, at(log, "stacktrace"))
         chain = [logged, *chain[1:]]
     yield described.read(record, chain)
