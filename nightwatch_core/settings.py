@@ -105,6 +105,17 @@ class Settings(_FromOutside):
         "NEW_RELIC_REGION", "New Relic region: US, EU, JP or FEDRAMP.", "US"
     )
     new_relic_api_url: str = _from("NEW_RELIC_API_URL", "NerdGraph address; empty: the region's.")
+    sentry_auth_token: SecretStr | None = _from(
+        "SENTRY_AUTH_TOKEN", "Sentry token with the scopes event:read and project:read.", None
+    )
+    sentry_org: str = _from("SENTRY_ORG", "Organization in Sentry, as its addresses have it.")
+    sentry_project: str = _from("SENTRY_PROJECT", "Projects in Sentry (comma list).")
+    sentry_environment: str = _from(
+        "SENTRY_ENVIRONMENT", "Environments in Sentry (comma list); empty: all of them."
+    )
+    sentry_url: str = _from(
+        "SENTRY_URL", "Sentry's address, with its path prefix.", "https://sentry.io"
+    )
     github_token: SecretStr | None = _from(
         "GITHUB_TOKEN", "GitHub token for reading code and publishing.", None
     )
@@ -144,7 +155,7 @@ class Settings(_FromOutside):
 
     @field_validator(
         *("new_relic_region", "new_relic_api_url", "github_api_url", "slack_api_url"),
-        "anthropic_base_url",
+        *("anthropic_base_url", "sentry_url"),
     )
     @classmethod
     def _is_encrypted(cls, address: str) -> str:

@@ -101,6 +101,7 @@ class Trace(Value):
     links: tuple[ExceptionLink, ...] = ()
     raw: str = ""
     release: str = ""
+    suspected: tuple[str, ...] = ()  # commits that the source suspects, perhaps shortened
 
     @property
     def root(self) -> ExceptionLink:

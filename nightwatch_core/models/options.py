@@ -62,7 +62,9 @@ class NightOptions(Value):
     """The choices of one night; an empty port means "as the settings and credentials say"."""
 
     # ports
-    source: str = _option("", "Where errors come from: newrelic, file, sample (comma list).")
+    source: str = _option(
+        "", "Where errors come from: newrelic, sentry, file, sample (comma list)."
+    )
     code: Code = _option("", "Where code comes from: github, checkout or sample.")
     model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
     delivery: Delivery = _option("", "Where issues and pull requests go: github or local.")
@@ -79,7 +81,7 @@ class NightOptions(Value):
     )
     since: str = _option(
         "",
-        "How far to look back: 24h, 7d; empty: all of a file; for New Relic 24h, or since the last "
+        "How far to look back: 24h, 7d; empty: all of a file; for a service 24h, or since the last "
         "scheduled night.",
     )
     repo: str = _option("", "Git checkout of the application.")

@@ -39,6 +39,7 @@ from tasks.wiring.local import pace
 
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "newrelic": (("NEW_RELIC_API_KEY",), ("NEW_RELIC_ACCOUNT_ID",), ("NEW_RELIC_APP_NAME",)),
+    "sentry": (("SENTRY_AUTH_TOKEN",), ("SENTRY_ORG",), ("SENTRY_PROJECT",)),
     "github": (("GITHUB_TOKEN", "GITHUB_APP_ID"), ("GITHUB_REPO",)),
     "claude": (("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     "slack": (("SLACK_BOT_TOKEN",), ("SLACK_CHANNEL",)),
@@ -70,8 +71,8 @@ def _given(settings: Settings) -> set[str | None]:
 
 
 def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Return services that are half set up; a GitHub token alone means nothing."""
-    given = _given(settings) - {"GITHUB_TOKEN"}
+    """Return services that are half set up; tokens that shells often have mean nothing alone."""
+    given = _given(settings) - {"GITHUB_TOKEN", "SENTRY_AUTH_TOKEN"}
     return {
         service: names
         for service, names in lacking(settings).items()
@@ -106,6 +107,25 @@ def new_relic(
     return NewRelic(client, int(account), app, watermark, clock, prefixes)
 
 
+def sentry(
+    options: NightOptions, settings: Settings, watermark: datetime | None, clock: ports.Clock
+) -> ports.ErrorSource:
+    """Return the errors of projects in Sentry."""
+    from nightwatch_core.adapters.sentry.client import TIMES, SentryApi
+    from nightwatch_core.adapters.sentry.source import Sentry
+
+    proxies.open_list(settings)
+    token = settings.sentry_auth_token or SecretStr("")
+    api = SentryApi(
+        *(token.get_secret_value(), settings.sentry_url, settings.sentry_org),
+        times=pace.silence or TIMES,
+        pause=pace.pause,
+    )
+    environments = listed(settings.sentry_environment)
+    projects, prefixes = listed(settings.sentry_project), listed(options.app_prefixes)
+    return Sentry(api, projects, environments, watermark, clock, prefixes)
+
+
 class LiveSource(NamedTuple):
     """Makes a source that goes on while we look; `places` are the settings that say what it is."""
 
@@ -114,7 +134,8 @@ class LiveSource(NamedTuple):
 
 
 LIVE: Mapping[str, LiveSource] = {
-    "newrelic": LiveSource(new_relic, ("new_relic_account_id", "new_relic_app_name"))
+    "newrelic": LiveSource(new_relic, ("new_relic_account_id", "new_relic_app_name")),
+    "sentry": LiveSource(sentry, ("sentry_org", "sentry_project", "sentry_environment")),
 }
 
 

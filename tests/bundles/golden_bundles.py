@@ -26,7 +26,7 @@ FAULTS = {
 }
 FIXES = {"line.price": "line.cost", "amount.net": "amount.gross", "order['mail']": "order['email']"}
 KEY = "sk-ant-test-0123456789"
-NOT_OURS = ("NIGHTWATCH_", "PREFECT_", "ANTHROPIC_", "GITHUB_", "SLACK_", "NEW_RELIC_")
+NOT_OURS = ("NIGHTWATCH_", "PREFECT_", "ANTHROPIC_", "GITHUB_", "SLACK_", "NEW_RELIC_", "SENTRY_")
 
 
 def clean_environment(folder: Path) -> dict[str, str]:

@@ -182,7 +182,8 @@ def test_settings_that_hold_secrets_say_so():
 
 
 BACKSLASH = "http://evil.io\\@localhost/"  # programs disagree on where its host begins
-ADDRESSES = ("NEW_RELIC_REGION", "NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL")
+ADDRESSES = ("NEW_RELIC_REGION", "NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL",
+             "SENTRY_URL")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*ADDRESSES, "ANTHROPIC_BASE_URL"])

@@ -7,6 +7,7 @@ from services import nerdgraph
 from services.anthropic import Anthropic
 from services.github import GitHub
 from services.nerdgraph import NerdGraphService
+from services.sentry import SentryService
 from services.slack import Slack
 from twins.reading import MemoryClock
 
@@ -20,6 +21,9 @@ WHOLE = {
     "NEW_RELIC_API_KEY": "NRAK-1",
     "NEW_RELIC_ACCOUNT_ID": "12345",
     "NEW_RELIC_APP_NAME": "Shop",
+    "SENTRY_AUTH_TOKEN": "sntryu_1",
+    "SENTRY_ORG": "acme",
+    "SENTRY_PROJECT": "shop",
     "GITHUB_TOKEN": "ghp_1",
     "GITHUB_REPO": "acme/shop",
     "ANTHROPIC_API_KEY": "sk-ant-1",
@@ -58,7 +62,8 @@ def test_an_app_or_another_address_will_do_instead(said) -> None:
 
 
 def test_what_was_begun_is_told_but_a_token_in_the_shell_is_not(said) -> None:
-    assert services.half_described(said(GITHUB_TOKEN="ghp_1")) == {}
+    shell = said(GITHUB_TOKEN="ghp_1", SENTRY_AUTH_TOKEN="sntryu_1", SENTRY_URL="https://a.example")
+    assert services.half_described(shell) == {}
     assert services.half_described(said(GITHUB_REPO="acme/shop")) == {
         "github": ("GITHUB_TOKEN or GITHUB_APP_ID",)
     }
@@ -95,6 +100,7 @@ def test_what_stays_on_this_machine_goes_through_no_proxy(
         Anthropic() as claude,
         GitHub(tmp_path / "shop.git") as github,
         NerdGraphService() as new_relic,
+        SentryService() as sentry,
         Slack() as slack,
     ):
         at = said(
@@ -104,14 +110,17 @@ def test_what_stays_on_this_machine_goes_through_no_proxy(
             **{"NEW_RELIC_API_KEY": nerdgraph.KEY, "NEW_RELIC_ACCOUNT_ID": "1"},
             **{"NEW_RELIC_APP_NAME": "shop", "SLACK_API_URL": slack.url},
             **{"SLACK_BOT_TOKEN": slack.token, "SLACK_CHANNEL": "C0NIGHTS"},
+            **{"SENTRY_URL": sentry.url, "SENTRY_AUTH_TOKEN": sentry.token},
+            **{"SENTRY_ORG": "acme", "SENTRY_PROJECT": "shop"},
         )
         for service in (
             services.claude(options.model_copy(update={"model": "claude-opus-5-5"}), at),
             services.github_outbox(options, at, clock, str),
             services.new_relic(options, at, None, clock),
+            services.sentry(options, at, None, clock),
             services.slack(at, clock),
         ):
             with suppress(GiveUp):
                 service.probe()
-        for there in (claude, github, new_relic, slack):
+        for there in (claude, github, new_relic, sentry, slack):
             assert there.requests

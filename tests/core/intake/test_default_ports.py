@@ -21,6 +21,8 @@ EVERYTHING = {
     "delivery": LOCAL["delivery"] | {"github"},
     "notify": LOCAL["notify"] | {"slack"},
 }
+TWO = EVERYTHING | {"source": EVERYTHING["source"] | {"sentry"}}
+AVAILABLE = {"here": LOCAL, "all": EVERYTHING, "two": TWO}
 PORTS = ("source", "code", "model", "delivery", "notify")
 
 
@@ -29,7 +31,7 @@ def test_empty_ports_are_filled(row):
     written, _, expected = row.partition(": ")
     there, *choices = written.split()
     options = NightOptions.model_validate(dict(choice.split("=") for choice in choices))
-    night = fill_ports(options, LOCAL if there == "here" else EVERYTHING, "claude-x")
+    night = fill_ports(options, AVAILABLE[there], "claude-x")
     assert " ".join(getattr(night, port) for port in PORTS) == expected
 
 

@@ -1,0 +1,221 @@
+"""Sentry's web API over HTTP: every failure typed, pages followed up to a limit."""
+
+import re
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from nightwatch_core.adapters.stores import traffic
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.text.plain_text import retry_after
+
+SERVICE = "Sentry"
+AT_ONCE = 4  # requests; Sentry also limits how many of one caller run at a time
+TIMES = httpx.Timeout(connect=5.0, read=60.0, write=10.0, pool=120.0)
+DEADLINE = 90.0  # seconds of one request, however slowly its bytes drip
+LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
+LONGEST_BODY = 32 * 1024 * 1024  # bytes of an answer
+LONGEST_WORDS = 200  # characters of Sentry's words in a message of ours
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+Parameters = Mapping[str, str | int | tuple[str, ...]]
+
+
+class Throttled(TryLater):
+    """Sentry asks for fewer requests, and to wait that many seconds."""
+
+    wait = 1.0
+
+
+class Unwell(TryLater):
+    """Sentry, or the way to it, is unwell."""
+
+
+class BadToken(StopTheNight):
+    """The token is not accepted."""
+
+
+class Denied(StopTheNight):
+    """The token may not read this."""
+
+
+class Missing(GiveUp):
+    """There is no such thing, or the token may not know of it."""
+
+
+class BadRequest(GiveUp):
+    """Sentry does not understand the question."""
+
+
+# What a status means, and what helps; where it is not listed, its hundreds are.
+STATUSES: Mapping[int, tuple[type[NightWatchError], str]] = {
+    401: (BadToken, "Sentry does not accept the token: check SENTRY_AUTH_TOKEN and SENTRY_URL"),
+    402: (Denied, "Sentry denies access"),
+    403: (Denied, "Sentry denies access: the token needs the scopes event:read and project:read"),
+    404: (
+        Missing,
+        "Sentry does not show it to this token: check SENTRY_ORG and SENTRY_ENVIRONMENT",
+    ),
+    408: (Unwell, "Sentry did not finish in time: try again, or shorten the window with --since"),
+    429: (Throttled, "Sentry asks for fewer requests: try again in some minutes"),
+    2: (Unwell, "Sentry's answer has no content: check SENTRY_URL"),
+    3: (StopTheNight, "SENTRY_URL redirects: set the address that it leads to"),
+    4: (BadRequest, "Sentry refuses a request of NightWatch: report it with this text"),
+    5: (Unwell, "Sentry has a problem: try again in some minutes"),
+}
+
+
+class Page(NamedTuple):
+    """An answer, and the cursor of what follows it; empty where nothing does."""
+
+    body: Any
+    cursor: str = ""
+
+
+class SentryApi:
+    """Reads from Sentry's API; safe to share between threads."""
+
+    def __init__(
+        self,
+        token: str,
+        url: str,
+        organization: str,
+        times: httpx.Timeout | float = TIMES,
+        deadline: float = DEADLINE,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Ask nothing yet; `url` is Sentry's own address, with its path prefix."""
+        self._token = token.strip()
+        if not self._token or not self._token.isascii() or not self._token.isprintable():
+            raise BadToken("SENTRY_AUTH_TOKEN is empty or no token: make one that reads issues")
+        self.organization, self._pause = organization, pause
+        self._gate = threading.BoundedSemaphore(AT_ONCE)
+        bounds = traffic.Bounds(SERVICE, LONGEST_BODY, deadline, _too_large, Unwell)
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        self._client = traffic.http_client(bounds, address(url), times, headers)
+        weakref.finalize(self, self._client.close)
+
+    def get(self, *path: str, **parameters: str | int | tuple[str, ...]) -> Any:
+        """Return the JSON at a path; raises like `page`."""
+        return self.page(*path, **parameters).body
+
+    def page(self, *path: str, **parameters: str | int | tuple[str, ...]) -> Page:
+        """Ask once, and once more where Sentry is throttled or unwell.
+
+        Raises `Missing`, `Denied`, `BadToken`, `BadRequest`, or `TryLater` where there is no
+        answer, or where Sentry asks to wait for more than `LONGEST_WAIT` seconds.
+        """
+        place, wait = "/".join((*(quote(part, safe="") for part in path), "")), 1.0
+        try:
+            return self._asked(place, parameters)
+        except Throttled as error:
+            wait = error.wait
+            if wait > LONGEST_WAIT:
+                raise
+        except Unwell:
+            pass
+        traffic.METER.wait(SERVICE, wait)
+        self._pause(wait)
+        return self._asked(place, parameters)
+
+    def rows(
+        self, most: int, *path: str, **parameters: str | int | tuple[str, ...]
+    ) -> tuple[list[Mapping[str, Any]], bool]:
+        """Return the objects of a list, of at most `most` pages, and whether there are more."""
+        found: list[Mapping[str, Any]] = []
+        cursor: dict[str, str] = {}
+        for _ in range(most):
+            page = self.page(*path, **parameters, **cursor)
+            if not isinstance(page.body, list):
+                raise Unwell("Sentry's answer is no list: check SENTRY_URL")
+            found += [row for row in page.body if isinstance(row, Mapping)]
+            if not page.cursor or page.cursor == cursor.get("cursor"):
+                return found, False
+            cursor = {"cursor": page.cursor}
+        return found, True
+
+    def _asked(self, place: str, parameters: Parameters) -> Page:
+        with traffic.METER.request(SERVICE):
+            response = self._exchange(place, parameters)
+            if response.status_code != httpx.codes.OK:
+                raise self._refusal(response)
+            try:
+                body = traffic.json_of(response.content)
+            except ValueError:
+                raise Unwell("Sentry's answer is cut off or no JSON: try again") from None
+            following = response.links.get("next", {})
+            more = following.get("results") == "true"
+            return Page(body, following.get("cursor", "") if more else "")
+
+    def _exchange(self, place: str, parameters: Parameters) -> httpx.Response:
+        with self._gate:
+            try:
+                return self._client.get(place, params=parameters)
+            except httpx.TimeoutException:
+                raise Unwell("Sentry did not answer in time: try again") from None
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise Unwell(
+                    f"Sentry cannot be reached ({type(error).__name__}): check the network and "
+                    "SENTRY_URL"
+                ) from None
+
+    def _refusal(self, response: httpx.Response) -> NightWatchError:
+        status = response.status_code
+        kind, text = STATUSES.get(status) or STATUSES.get(status // 100) or STATUSES[5]
+        error = kind(f"{text} (HTTP {status}{self._words(response)})")
+        if isinstance(error, Throttled) and (wait := _wait(response.headers)) is not None:
+            error = Throttled(
+                f"Sentry asks for fewer requests, and to wait {wait:,.0f} seconds: try again "
+                f"after that (HTTP {status})"
+            )
+            error.wait = wait
+        return error
+
+    def _words(self, response: httpx.Response) -> str:
+        """Return the detail of a refusal as one short line without the token."""
+        try:
+            body = traffic.json_of(response.content[:10_000])
+        except ValueError:
+            return ""
+        detail = body.get("detail") if isinstance(body, dict) else None
+        detail = detail.get("message") if isinstance(detail, dict) else detail
+        plain = re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", detail) if isinstance(detail, str) else ""
+        words = " ".join(plain.split()).replace(self._token, "…")[:LONGEST_WORDS]
+        return f": {words}" if words else ""
+
+
+def address(url: str) -> str:
+    """Return the address of the API; raises `StopTheNight` for none.
+
+    The token is sent there, so it must be https, or this machine.
+
+    >>> address("https://tools.example.org/sentry/"), address("http://localhost:9000/api/0")
+    ('https://tools.example.org/sentry/api/0/', 'http://localhost:9000/api/0/')
+    """
+    try:
+        parts = urlsplit(url.strip())
+        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    except ValueError:
+        safe = False
+    if not safe or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise StopTheNight("SENTRY_URL must be an https address, such as https://sentry.io")
+    return f"{url.strip().rstrip('/').removesuffix('/api/0')}/api/0/"
+
+
+def _wait(headers: httpx.Headers) -> float | None:
+    """Return the seconds until Sentry may be asked again; None where it does not say."""
+    now = time.time()
+    wait = retry_after(headers.get("Retry-After", ""), now)
+    if wait is None:
+        reset = retry_after(headers.get("X-Sentry-Rate-Limit-Reset", ""), now)
+        wait = max(0.0, reset - now) if reset is not None else None
+    return min(max(wait, 1.0), 86_400.0) if wait is not None else None
+
+
+def _too_large(_: str) -> Unwell:
+    return Unwell("Sentry's answer is too large: shorten the window with --since")

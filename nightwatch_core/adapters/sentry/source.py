@@ -1,0 +1,405 @@
+"""Errors of one or more projects of an organization in Sentry."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from nightwatch_core.adapters.files.occurrences import occurrence_of
+from nightwatch_core.adapters.files.records import name_of, number_of
+from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.shapes.values import at, objects_in, text_at
+from nightwatch_core.adapters.files.times import time_of
+from nightwatch_core.adapters.sentry.client import SERVICE, Denied, Missing, SentryApi, Unwell
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.models.code import Release
+from nightwatch_core.models.errors import (
+    LONGEST_WINDOW,
+    ErrorGroup,
+    ExceptionLink,
+    Fetched,
+    Occurrence,
+    Trace,
+    Triage,
+    TriageState,
+    Window,
+)
+from nightwatch_core.ports import Clock
+from nightwatch_core.text.fingerprints import fingerprint
+from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.templates import transaction_template
+from nightwatch_core.traces.parsing import parse
+
+PAGES = 10  # of open issues, of 100; of the others a tenth
+PAGE = 100
+EVENTS = 30  # groups whose release is looked up, most occurrences first
+EVENTS_OF = ("latest", "recommended")  # of an issue, which are read for its traces
+RELEASE_PAGES = 2
+LAG = timedelta(minutes=3)  # events are accepted, processed and counted one after the other
+RELEASES_SINCE = timedelta(days=30)
+MOST_SUSPECTS = 5  # commits
+HOUR = 3_600
+OPEN, DONE = "is:unresolved", "!is:unresolved"
+ERRORS = "issue.category:error"  # neither slow requests nor feedback
+STATES: Mapping[str, TriageState] = {"resolved": "resolved", "ignored": "ignored"}
+INBOX = "Issues"
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class Issue(NamedTuple):
+    """An issue as it is listed; its counts are of the window."""
+
+    id: str
+    occurrence: Occurrence
+    began: datetime | None  # as long as Sentry remembers
+    hours: Mapping[int, int]  # by clock hour, counted from 1970; empty where not by the hour
+    triage: Triage
+
+
+class Event(NamedTuple):
+    """An event of an issue."""
+
+    id: str
+    occurrence: Occurrence
+
+
+class Sentry:
+    """The ErrorSource port on Sentry; safe to share between threads."""
+
+    def __init__(
+        self,
+        api: SentryApi,
+        projects: tuple[str, ...],
+        environments: tuple[str, ...],
+        watermark: datetime | None,
+        clock: Clock,
+        app_prefixes: tuple[str, ...] = (),
+    ) -> None:
+        """Ask nothing yet; without environments, all of them are read."""
+        if not projects or not api.organization:
+            raise StopTheNight("Sentry needs SENTRY_ORG and SENTRY_PROJECT, as its addresses have")
+        self._api, self._names, self._environments = api, projects, environments
+        self._watermark, self._clock, self._own = watermark, clock, app_prefixes
+        self._ids: dict[str, tuple[str, ...]] = {}  # of issues, by fingerprint
+        self._events: dict[tuple[str, str], Event | None] = {}
+
+    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+        """Return the window since the watermark, or of `lookback` (a day), in whole seconds."""
+        return Window.live(lookback, now.replace(microsecond=0), self._watermark, LAG)
+
+    def error_groups(self, window: Window) -> Fetched:
+        """Return every error of the window that nobody resolved; archived ones say so."""
+        if window.until <= window.since:
+            until = f"{window.since:%Y-%m-%d %H:%M %Z}"
+            empty = f"the window is empty: all errors until {until} were read before"
+            return Fetched(window=window, partial=(empty,))
+        try:
+            issues, is_cut = self._issues(window)
+            groups, partial = self._with_releases(self._groups(issues, window))
+        except GiveUp as error:
+            raise StopTheNight(str(error)) from error
+        if is_cut:
+            many = PAGES * PAGE
+            partial += (f"Sentry has more than {many:,} open issues: the rarest were not read",)
+        resolved = sum(issue.triage.state == "resolved" for issue in issues)
+        left_out = f"{plural(resolved, 'issue')} resolved in Sentry"
+        return Fetched(
+            groups=groups, window=window, partial=partial, left_out=(left_out,) if resolved else ()
+        )
+
+    def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
+        """Return traces of the latest and the recommended event, newest first."""
+        if not self._ids:  # another process fetched the groups
+            until = (group.last_seen or self._clock.now()).replace(microsecond=0)
+            until += timedelta(seconds=1)
+            window = Window(since=until - LONGEST_WINDOW, until=until)
+            self._groups(self._issues(window)[0], None)
+        events: dict[str, Event] = {}
+        for issue in self._ids.get(group.fingerprint, ())[: max(0, limit)]:
+            for which in EVENTS_OF:
+                if (event := self._event(issue, which)) and event.occurrence.stacktrace:
+                    events[event.id] = event
+        newest = sorted(events.values(), key=_moment, reverse=True)[: max(0, limit)]
+        traces = tuple(trace for event in newest if (trace := self._trace(event, group)).links)
+        if not traces:
+            return ()
+        suspected = self._suspected(newest[0].id)
+        return (traces[0].model_copy(update={"suspected": suspected}), *traces[1:])
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return releases and deployments of the last 30 days, newest first."""
+        query: dict[str, Any] = {"project": self._projects, "environment": self._environments}
+        path = ("organizations", self._api.organization, "releases")
+        rows, _ = self._api.rows(RELEASE_PAGES, *path, **query, per_page=PAGE)
+        since = self._clock.now() - RELEASES_SINCE
+        found = []
+        for row in rows:
+            is_ours = text_at(row, "lastDeploy.environment") in (self._environments or ("",))
+            deployed = "lastDeploy.dateFinished" if is_ours or not self._environments else ""
+            moment = _time(row, deployed, "dateReleased", "dateCreated")
+            version = name_of(row.get("version"))
+            if version and moment and moment >= since:
+                sha = text_at(row, "lastCommit.id")
+                found.append(Release(version=version, sha=sha, at=moment))
+        return tuple(sorted(found, key=lambda release: release.at, reverse=True))
+
+    def probe(self) -> str:
+        """Say what is read; raises `StopTheNight` with every scope that the token lacks."""
+        lacking = []
+        for scope, ask in (("project:read", lambda: self._projects), ("event:read", self._listed)):
+            try:
+                ask()
+            except Denied:
+                lacking.append(scope)
+        if lacking:
+            raise StopTheNight(
+                f"the token of SENTRY_AUTH_TOKEN lacks {' and '.join(lacking)}, or may not see "
+                f"the organization {self._api.organization!r}: give its integration read access "
+                "to Project and to Issue & Event (tokens of an organization cannot read issues)"
+            )
+        now = self._clock.now().replace(microsecond=0)
+        path, query = self._list(Window(since=now - timedelta(days=1), until=now), OPEN)
+        rows, is_cut = self._api.rows(1, *path, **query)
+        where = f" in {', '.join(self._environments)}" if self._environments else ""
+        return (
+            f"{plural(len(self._names), 'project')} {', '.join(self._names)} of "
+            f"{self._api.organization!r}{where}: {len(rows)}{' or more' if is_cut else ''} open "
+            "issues in the last 24 hours"
+        )
+
+    @cached_property
+    def _projects(self) -> tuple[str, ...]:
+        """Return the ids of the projects: older servers do not filter by name."""
+        ids = []
+        for name in self._names:
+            try:
+                found = self._api.get("projects", self._api.organization, name)
+            except Missing as error:
+                raise StopTheNight(
+                    f"Sentry shows no project {name[:100]!r} in organization "
+                    f"{self._api.organization[:100]!r} to this token: check SENTRY_PROJECT and "
+                    "SENTRY_ORG, or give the token's team access"
+                ) from error
+            id = text_at(found, "id")
+            if not id.isdecimal():
+                raise Unwell("Sentry's answer is of no project: check SENTRY_URL")
+            ids.append(id)
+        return tuple(ids)
+
+    def _listed(self) -> object:
+        path = ("organizations", self._api.organization, "issues")
+        return self._api.page(*path, query=OPEN, statsPeriod="24h", limit=1)
+
+    def _list(self, window: Window, query: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Return the path and the parameters that list the issues of a window."""
+        since, until = (
+            moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
+            for moment in (window.since, window.until)
+        )
+        hourly = window.until - window.since >= timedelta(hours=24)
+        return ("organizations", self._api.organization, "issues"), {
+            "project": self._projects,
+            "environment": self._environments,
+            "query": f"{query} {ERRORS}",
+            "start": since,
+            "end": until,
+            "sort": "freq",
+            "limit": PAGE,
+            "groupStatsPeriod": "auto" if hourly else "24h",
+            "collapse": ("filtered", "unhandled"),
+        }
+
+    def _issues(self, window: Window) -> tuple[list[Issue], bool]:
+        """Return the issues of a window, the most frequent first, and whether open ones lack."""
+        rows, is_cut = [], False
+        for query, pages in ((OPEN, PAGES), (DONE, PAGES // 10)):
+            path, parameters = self._list(window, query)
+            found, more = self._api.rows(pages, *path, **parameters)
+            rows += found
+            is_cut = is_cut or (more and query == OPEN)
+        return [issue for row in rows if (issue := self._issue(row, window))], is_cut
+
+    def _issue(self, row: Mapping[str, Any], window: Window) -> Issue | None:
+        occurrence, id = self._occurrence(row), text_at(row, "id")
+        if occurrence is None or not id.isdecimal():
+            return None
+        state = STATES.get(text_at(row, "status"), "")
+        back = text_at(row, "substatus") == "regressed" and not state
+        assignee = name_of(at(row, "assignedTo.name")) or text_at(row, "assignedTo.email")
+        triage = Triage(
+            state="regressed" if back else state,
+            assignee=" ".join(assignee.partition("@")[0][:80].split()),
+            service=SERVICE,
+            inbox=INBOX,
+        )
+        return Issue(
+            id=id,
+            occurrence=occurrence,
+            began=_time(row, "lifetime.firstSeen", "firstSeen"),
+            hours=_hours(row.get("stats")),
+            triage=triage if triage.state or triage.assignee else Triage(),
+        )
+
+    def _groups(self, issues: Iterable[Issue], window: Window | None) -> tuple[ErrorGroup, ...]:
+        """Return issues as groups, most occurrences first; notes which issues a group is of.
+
+        Of issues with one name the open ones count.
+        """
+        by_name: dict[str, list[Issue]] = {}
+        for issue in issues:
+            seen = issue.occurrence
+            done = seen.transaction or seen.failed_in
+            name = fingerprint(seen.app, seen.error_class, done, seen.message)
+            by_name.setdefault(name, []).append(issue)
+        groups = []
+        for name, every in by_name.items():
+            is_open = [issue for issue in every if issue.triage.state in ("", "regressed")]
+            ignored = [issue for issue in every if issue.triage.state == "ignored"]
+            if found := sorted(is_open or ignored, key=lambda item: -item.occurrence.count):
+                self._ids[name] = tuple(issue.id for issue in found)
+                groups += [self._group(name, found, window)] if window else []
+        return tuple(sorted(groups, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
+
+    def _group(self, name: str, issues: Sequence[Issue], window: Window) -> ErrorGroup:
+        newest = max(issues, key=lambda issue: issue.occurrence.last_seen or _NEVER)
+        seen, count = newest.occurrence, sum(issue.occurrence.count for issue in issues)
+        users = max(issue.occurrence.users or 0 for issue in issues)
+        triage = max((issue.triage for issue in issues), key=lambda t: (t.state, t.assignee))
+        group = ErrorGroup(
+            fingerprint=name,
+            source="sentry",
+            app=seen.app,
+            error_class=seen.error_class,
+            transaction=transaction_template(seen.transaction),
+            message=seen.message,
+            occurrences=count,
+            users=users or None,
+            first_seen=min((issue.began for issue in issues if issue.began), default=None),
+            last_seen=seen.last_seen,
+            hourly=_hourly(issues, count, window),
+            triage=triage,
+        )
+        return self._regressed(group, window) if triage.state == "regressed" else group
+
+    def _regressed(self, group: ErrorGroup, window: Window) -> ErrorGroup:
+        """Add when the group came back; Sentry calls it regressed for a week, we for a night."""
+        moments: list[datetime | None] = []
+        for id in self._ids[group.fingerprint]:
+            issue = self._api.get("organizations", self._api.organization, "issues", id)
+            moments += [
+                _time(item, "dateCreated")
+                for item in objects_in(at(issue, "activity"))
+                if text_at(item, "type") == "set_regression"
+            ]
+        back = max(filter(None, moments), default=None)
+        if back is None or back >= window.since:
+            return group.model_copy(update={"regressed_at": back})
+        return group.model_copy(update={"triage": group.triage.model_copy(update={"state": ""})})
+
+    def _with_releases(
+        self, groups: tuple[ErrorGroup, ...]
+    ) -> tuple[tuple[ErrorGroup, ...], tuple[str, ...]]:
+        """Add the release, commit and host of the latest event to the most frequent groups."""
+        found, troubles = list(groups), dict[str, None]()
+        for number, group in enumerate(groups[:EVENTS]):
+            if group.triage.state == "ignored":
+                continue
+            try:
+                event = self._event(self._ids[group.fingerprint][0], EVENTS_OF[0])
+            except NightWatchError as trouble:
+                troubles[f"releases of errors could not be read: {trouble}"] = None
+                break
+            if event:
+                seen = event.occurrence
+                releases, hosts = (tuple(filter(None, [v])) for v in (seen.release, seen.host))
+                found[number] = group.model_copy(
+                    update={
+                        "release": seen.release,
+                        "releases": releases,
+                        "commit": seen.commit,
+                        "hosts": hosts,
+                    }
+                )
+        return tuple(found), tuple(troubles)
+
+    def _event(self, issue: str, which: str) -> Event | None:
+        """Return an event of an issue; None where it has none, or one that is no error."""
+        key = (issue, which)
+        if key not in self._events:
+            path = ("organizations", self._api.organization, "issues", issue, "events", which)
+            try:
+                found = self._api.get(*path, environment=self._environments)
+            except Missing:
+                found = {}
+            id = text_at(found, "eventID", "id")
+            occurrence = self._occurrence(found) if id.isalnum() else None
+            self._events[key] = Event(id, occurrence) if occurrence else None
+        return self._events[key]
+
+    def _occurrence(self, document: object) -> Occurrence | None:
+        for record in records_of(document):
+            if isinstance(record, Mapping):
+                found = occurrence_of(record, "", self._reported)
+                return found if isinstance(found, Occurrence) else None
+        return None
+
+    def _reported(self, raw: str) -> ExceptionLink:
+        trace = parse(raw, "", self._own)
+        frames = (trace.top,) if trace.top else trace.frames[:1]
+        link = trace.links[0] if trace.links else ExceptionLink()
+        return link.model_copy(update={"frames": frames})
+
+    def _trace(self, event: Event, group: ErrorGroup) -> Trace:
+        trace = parse(event.occurrence.stacktrace, "", self._own)
+        links = trace.links
+        if links and not links[0].error_class:
+            named = {"error_class": group.error_class, "message": group.message}
+            links = (links[0].model_copy(update=named), *links[1:])
+        return trace.model_copy(update={"links": links, "release": event.occurrence.release})
+
+    def _suspected(self, event: str) -> tuple[str, ...]:
+        """Return the commits that Sentry suspects; empty where it suspects none, or does not say.
+
+        Its documentation lists no such answer, so its absence is no trouble.
+        """
+        for project in self._projects:
+            path = ("projects", self._api.organization, project, "events", event, "committers")
+            with suppress(NightWatchError):
+                rows = objects_in(at(self._api.get(*path), "committers"))
+                commits = (item for row in rows for item in objects_in(row.get("commits")))
+                shas = (text_at(item, "id").lower() for item in commits)
+                found = dict.fromkeys(sha for sha in shas if re.fullmatch("[0-9a-f]{7,64}", sha))
+                return tuple(found)[:MOST_SUSPECTS]
+        return ()
+
+
+def _moment(event: Event) -> datetime:
+    return event.occurrence.last_seen or _NEVER
+
+
+def _time(row: object, *paths: str) -> datetime | None:
+    return next((found for path in paths if (found := time_of(at(row, path)))), None)
+
+
+def _hours(stats: object) -> dict[int, int]:
+    """Return counts by clock hour; empty where Sentry counted other stretches of time."""
+    series = next(iter(stats.values()), None) if isinstance(stats, Mapping) else None
+    listed = series if isinstance(series, list) else []
+    rows = [row for row in listed if isinstance(row, list) and len(row) == 2]
+    counts = {number_of(begin) or 0: number_of(count) or 0 for begin, count in rows}
+    is_hourly = all(begin % HOUR == 0 for begin in counts)
+    if not is_hourly or any(b - a != HOUR for a, b in pairwise(sorted(counts))):
+        return {}
+    return {begin // HOUR: count for begin, count in counts.items()}
+
+
+def _hourly(issues: Sequence[Issue], count: int, window: Window) -> tuple[int, ...]:
+    """Count by clock hour; the first was counted whole, so it is what the others leave."""
+    first, *others = window.hours
+    if not all(set(others) <= issue.hours.keys() for issue in issues):
+        return ()
+    hours = [sum(issue.hours[hour] for issue in issues) for hour in others]
+    return (max(0, count - sum(hours)), *hours)
