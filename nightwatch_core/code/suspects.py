@@ -1,7 +1,8 @@
 """Changes that are suspected of an error before it is analysed.
 
 A change is suspected that came shortly before and wrote the line that fails, led there or is used
-there, replaced the missing name, or brought another version of a library of the trace.
+there, replaced the missing name, or brought another version of a library of the trace; or that the
+source of the error suspects.
 """
 
 import math
@@ -105,6 +106,7 @@ class Ground(NamedTuple):
     onset: research.Onset
     failing: FirstFailing | None
     libraries: str  # paths and modules of the trace's other frames, in small letters
+    suspected: tuple[str, ...]  # commits, by the error's source
 
 
 def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
@@ -122,6 +124,8 @@ def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
             old, new = library.old or "none", library.new or "none"
             yield 0.6, f"changes {library.name} from {old} to {new}"
             break
+    if any(is_of(change, sha) for sha in ground.suspected):
+        yield 0.55, "is a suspect commit of the error tracker"
     yield from _wrote(change, ground, 0.5, "caller", "a caller of the failing line")
 
 
@@ -143,8 +147,10 @@ def suspects(
     frames = case.trace.frames if case.trace else ()
     outer = (frame for frame in frames if not frame.in_app)
     names = (f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in outer)
-    ground = Ground(changes, changes.onset, failing, "".join(names).lower().replace("-", "_"))
-    candidates = _changes(changes, tuple(pulls))
+    libraries = "".join(names).lower().replace("-", "_")
+    told = case.trace.suspected if case.trace else ()
+    ground = Ground(changes, changes.onset, failing, libraries, told)
+    candidates = _changes(changes, tuple(pulls), told)
     judged = [suspect for change in candidates if (suspect := _judge(change, ground))]
     judged.sort(key=lambda item: (-item.score, -item.pull.merged_at.timestamp(), item.pull.sha))
     return tuple(judged[: max(0, limit)])
@@ -163,7 +169,7 @@ def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
 
 
 def _changes(
-    changes: research.CodeChanges, pulls: tuple[MergedPull, ...]
+    changes: research.CodeChanges, pulls: tuple[MergedPull, ...], suspected: tuple[str, ...]
 ) -> tuple[MergedPull, ...]:
     named: tuple[research.LineAuthor | research.Rename | research.DependencyChange, ...] = (
         *changes.authors,
@@ -174,10 +180,11 @@ def _changes(
     for item in named:
         if commit := item.commit:
             files.setdefault(commit, []).append(item.path)
-    found = (
+    found = [
         next((pull for pull in pulls if is_of(pull, commit.sha)), as_change(commit, *paths))
         for commit, paths in files.items()
-    )
+    ]
+    found += [pull for pull in pulls if any(is_of(pull, sha) for sha in suspected)]
     return tuple({change.sha: change for change in found}.values())
 
 

@@ -106,6 +106,22 @@ def test_the_better_reason_comes_first_and_all_are_told():
     assert suspects(CASE, known, limit=0) == ()
 
 
+def test_what_the_source_suspects_is_one_voice_among_ours():
+    trace = CASE.trace.model_copy(update={"suspected": ("a" * 40, "c" * 12)})
+    case, known = CASE.model_copy(update={"trace": trace}), changes(wrote(commit("b")))
+    old, newer, other = merged(1, "a", days=29), merged(2, "c"), merged(3, "d")
+    told = suspects(case, known, (old, newer, other))
+    assert [(one.pull.name, one.score) for one in told] == [
+        ("commit bbbbbbbbbb", 0.95), ("pull request #2", 0.55),
+    ]  # fmt: skip
+    assert told[1].because[0] == "is a suspect commit of the error tracker"
+    own = suspects(case, changes(wrote(commit("c"))))
+    assert own[0].score == 0.95
+    assert own[0].because[:2] == (
+        "wrote shop/cart.py:7, the failing line", "is a suspect commit of the error tracker",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "is_suspect"),
     [("Flask-SQLAlchemy", True), ("flask", False), ("model", False), ("x", False), ("", False)],
