@@ -30,6 +30,7 @@ from nightwatch_core.models.assignment import (
 from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan, Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, Model
+from nightwatch_core.proof.crash import crash_of
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of
@@ -57,7 +58,8 @@ def runs_for(
     frames = case.trace.in_app if case.trace else ()
     files = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
     tree = bare_reader_of(options, assignment.commit)
-    runner = try_out(files, tree, sandbox, options, _night_cache(night, options))
+    cache = _night_cache(assignment.fence, options)
+    runner = try_out(files, tree, sandbox, options, cache, crash_of(case))
     if runner is None:
         return None
     prefix = f"runs/{night}/{assignment.commit.sha}/{runner.project}"
@@ -65,8 +67,8 @@ def runs_for(
 
 
 @lru_cache(maxsize=4)
-def _night_cache(night: str, options: NightOptions) -> NightCache:
-    return NightCache(reading(options).projects, night)
+def _night_cache(fence: str, options: NightOptions) -> NightCache:
+    return NightCache(reading(options).projects, fence)
 
 
 def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:

@@ -40,6 +40,20 @@ def with_executed(run: Run, changes: tuple[FileChange, ...], mark: str, paths: s
     return run.model_copy(update={"output": "\n".join((run.output, mark, *rows))})
 
 
+class Documents:
+    """Documents in memory."""
+
+    def __init__(self, text=""):
+        self.text = text
+
+    def read(self, name):
+        return self.text
+
+    def write(self, name, text):
+        self.text = text
+        return name
+
+
 class ScriptedSandbox:
     """A `Sandbox`; `answer` is told the words and the changes, and how often they came before."""
 

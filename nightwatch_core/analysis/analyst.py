@@ -287,7 +287,8 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
             conversation = conversation.model_copy(update={"turns": turns})
         briefing = replace(briefing, records=None)  # the first look is what is kept
         second = _look(briefing, _allowance(briefing), conversation, before=before)
-        return second_look.better(first, second, why)
+        kept = {"snippet": second.snippet or first.snippet}
+        return second_look.better(first, second, why).model_copy(update=kept)
     except NightWatchError as trouble:
         return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
 
@@ -389,6 +390,7 @@ def _look(
             "usage": budget.used,
             "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
             "model": budget.able.model,
+            "snippet": briefing.runs.showing if briefing.runs else "",
             "quarantined": (
                 *(Quarantined(part="tool call", order=order) for order in refused),
                 *parts,

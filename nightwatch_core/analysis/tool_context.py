@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from nightwatch_core.code.code_view import MARK, halves, lines_of, name
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import NothingThere, ToolValue
 from nightwatch_core.models.errors import Case, Trace
@@ -71,11 +72,11 @@ RunKind = Literal["test", "snippet"]
 class RunsCode(Protocol):
     """Runs code, confined, in the project at one commit; raises `GiveUp` with a hint."""
 
-    def run_test(self, test: str) -> Run:
-        """Run a file of tests."""
+    def run_test(self, test: str, edits: tuple[Edit, ...]) -> Run:
+        """Run a file of tests, with edits made first."""
 
-    def run_snippet(self, code: str) -> Run:
-        """Run code in the project's language."""
+    def run_snippet(self, code: str, edits: tuple[Edit, ...]) -> Run:
+        """Run code in the project's language, with edits made first."""
 
 
 @dataclass(eq=False)
@@ -92,29 +93,32 @@ class RunsLeft:
     turn: AbstractContextManager[object] = nullcontext()
     runs: int = RUNS
     seconds: float = RUNS_SECONDS
+    showing: str = ""  # the first snippet that raised production's error
 
-    def take(self, kind: RunKind, text: str) -> Run:
+    def take(self, kind: RunKind, text: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
         if self.runs <= 0 or self.seconds <= RUNS_SECONDS_KEPT:
             most = f"{plural(RUNS, 'run')} and {RUNS_SECONDS:.0f} s an error"
             raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
         try:
             with self.turn:
-                result = self._kept(kind, text)
+                result = self._kept(kind, text, edits)
         except GiveUp as trouble:
             raise Refusal(f"Not run: {clean(str(trouble))}.") from None
-        self.runs, self.seconds = self.runs - 1, self.seconds - result.seconds
+        self.runs, self.seconds = self.runs - 1, self.seconds - result.spent
+        if result.shows_crash and not edits:
+            self.showing = self.showing or text
         return result
 
-    def _kept(self, kind: RunKind, text: str) -> Run:
-        key = f"{self.prefix}/{kind}/{digest(text)}"
+    def _kept(self, kind: RunKind, text: str, edits: tuple[Edit, ...]) -> Run:
+        key = f"{self.prefix}/{kind}/{digest(text + ''.join(map(repr, edits)))}"
         run = self.runner.run_test if kind == "test" else self.runner.run_snippet
         if self.records is None:
-            return run(text)
+            return run(text, edits)
         try:
             return Run.model_validate_json(self.records.get(key) or "")
         except ValidationError:
-            result = run(text)
+            result = run(text, edits)
         result = result.model_copy(update={"output": halves(result.output, RUN_KEPT)})
         self.records.put(key, json.dumps(result.model_dump(mode="json")))
         return result

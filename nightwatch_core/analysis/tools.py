@@ -4,7 +4,7 @@ Every answer is plain text, bounded in size, and the value that it shows. A call
 answered gets a hint; only `TryLater`, `GiveUp` and `StopTheNight` of the code reader pass through.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -22,6 +22,7 @@ from nightwatch_core.analysis.budget import CALLS_A_TURN, IDLE_TURNS, TURN_CHARA
 from nightwatch_core.analysis.prompts import TEXTS, fenced
 from nightwatch_core.analysis.tool_context import (
     Refusal,
+    RunKind,
     RunsLeft,
     ToolAnswer,
     ToolContext,
@@ -29,6 +30,7 @@ from nightwatch_core.analysis.tool_context import (
     sentence_of,
 )
 from nightwatch_core.code.code_view import halves, inside, outside
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.conversation import NothingThere, ToolCall, ToolResult, ToolSpec
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.value import Value
@@ -43,13 +45,16 @@ _BOUNDS = {"context": (0, 10), "limit": (1, 10), "number": (1, 10)}  # of other 
 # Servers that do not enforce schemas send numbers in quotes, a text for a list of one, or None for
 # what is left out. Numbers out of bounds become the nearest one within.
 _TEXT = Annotated[str, Field(max_length=1_000)]
-_CODE = Annotated[str, Field(max_length=3_000)]  # as tools.toml says
+CODE_CHARACTERS = 3_000  # as tools.toml says
+_CODE = Annotated[str, Field(max_length=CODE_CHARACTERS)]
 _TEXTS = Annotated[
     list[_TEXT],
     Field(min_length=1),
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     AfterValidator(lambda texts: texts[:_MOST]),
 ]
+_EDITS = Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=45)]
+_TYPES: dict[str, Any] = {"code": _CODE, "with_fix": _EDITS}  # of arguments, whatever their kind
 # Other names of an argument.
 ALIASES: dict[str, dict[str, str]] = {
     "search_code": {"query": "queries"},
@@ -86,7 +91,7 @@ class Tool(Value):
         kinds: dict[str, Any] = {"string": _TEXT, "boolean": bool, "texts": _TEXTS}
         fields: dict[str, Any] = {}
         for argument, kind in self.arguments.items():
-            of_kind = _CODE if argument == "code" else kinds.get(kind)
+            of_kind = _TYPES.get(argument) or kinds.get(kind)
             of_kind = of_kind or _within(*_BOUNDS.get(argument, (1, 10_000_000)))
             is_required = argument in self.required
             fields[argument] = (of_kind, ...) if is_required else (of_kind | None, None)
@@ -206,14 +211,26 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
 
 
 def run_code(
-    at: ToolContext, limit: int, test: str | None = None, code: str | None = None
+    at: ToolContext,
+    limit: int,
+    test: str | None = None,
+    code: str | None = None,
+    with_fix: Sequence[str] = (),
 ) -> ToolAnswer:
-    """Run a test file, one test, or code; about `limit` characters of its output."""
+    """Run a test file, or code, with a fix made first; about `limit` characters of its output."""
     left = at.runs
     if left is None:
         raise Refusal("Nothing can be run here. Go on without.")
-    run = left.take("test", test or "") if code is None else left.take("snippet", code)
+    if len(with_fix) % 3:
+        raise Refusal("with_fix is a list of path, old text and new text, for each edit in turn.")
+    edits = tuple(
+        Edit(path=path, action="edit" if old else "create", old=old, new=new)
+        for path, old, new in zip(with_fix[::3], with_fix[1::3], with_fix[2::3], strict=True)
+    )
+    kind: RunKind = "test" if code is None else "snippet"
+    run = left.take(kind, (test or "") if code is None else code, edits)
     how = f"exit {run.code}" if run.ended == "exited" else f"killed, it {run.ended}"
+    how += ", production's error" if run.shows_crash else ""
     head = f"{how} after {run.seconds:.1f} s ({plural(left.runs, 'run')} left)"
     printed = clean(run.output).strip()
     if not printed:

@@ -146,7 +146,7 @@ def repeated_in_argument(
     values = value if isinstance(value, list) else [value]
     texts = [item for item in values if isinstance(item, str)]
     for text in texts:
-        if name == "code":
+        if name in ("code", "with_fix"):
             again = next((run for run in _runs(text, CODE_RUN) if run in by.code), ())
             if order := " ".join(again) or repeated_instruction(text, by):
                 return order

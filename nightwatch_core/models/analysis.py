@@ -139,6 +139,7 @@ class Analysis(Value):
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
     quarantined: tuple[Quarantined, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
+    snippet: str = ""  # code that raised production's error when the analyst ran it
     handover: answer.Handover | None = None  # what is known where no cause is; None: it has a cause
     failing: answer.Handover | None = None  # of a cause: the failing line, and who wrote it last
 

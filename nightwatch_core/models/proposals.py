@@ -252,6 +252,7 @@ class Reproduction(Value):
     outcome: Literal["reproduced", "not reproduced", "not tried"]
     because: str = ""  # for people: why there is none, what was tried
     test: tuple[Edit, ...] = ()  # what puts the test into the tree of the base
+    snippet: str = ""  # the code that raises it, where that is no file of tests
     name: str = ""  # of the test, as its runner takes it
     error_class: str = ""
     frames: tuple[str, ...] = ()  # production's own frames that it raises through, innermost first
@@ -265,6 +266,12 @@ class Reproduction(Value):
     def is_mended(self) -> bool:
         """Tell whether its test passes with the fix; one that is red proves nothing."""
         return self.outcome == "reproduced" and bool(self.green)
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether it is a test that the fix itself brings."""
+        is_other = bool(self.test or self.snippet or self.tries)
+        return self.outcome == "reproduced" and not is_other
 
 
 class Correction(Value):
@@ -305,6 +312,7 @@ class GateResult(Value):
     executing: int | None = 0  # green tests that run a changed line; None: not told apart
     checks: tuple[Check, ...] = ()
     preexisting: tuple[str, ...] = ()  # tests that are red without the fix as well
+    silent: tuple[str, ...] = ()  # red tests that the fix brings, and that were never green
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code
     seconds: float = 0.0
     fix: str = ""  # digest of the edits it is about
@@ -331,13 +339,14 @@ Ended = Literal[
     "used too much memory",
     "used too much disk space",
 ]
+PATIENCE = 3  # seconds of the clock for one that was asked for, where a machine is busy
 NOT_LAID_OUT = 119  # exit code where the tree did not fit into the bounded work folder
 
 
 class Bounds(Value):
     """Limits of one run; beyond them it is killed, with everything it started."""
 
-    seconds: float = 120  # wall time
+    seconds: float = 120  # of one processor, or of a clock that is given a few times as many
     cpu_seconds: int = 120  # of each process
     memory_mb: int = 2_048  # of each process, and twice that of all together
     file_mb: int = 128  # of each file
@@ -364,6 +373,21 @@ class Run(Value):
     ended: Ended = "exited"
     output: str = ""  # both streams, as they came
     seconds: float = 0.0
+    shows_crash: bool = False  # production's error was raised, in production's place
+    cpu: float | None = None  # seconds of processors, all its processes together; None: unknown
+
+    @property
+    def spent(self) -> float:
+        """Return the seconds that count against a bound: on a busy machine fewer than the clock's.
+
+        >>> Run(code=0, seconds=9).spent, Run(code=0, seconds=9, cpu=4).spent
+        (9, 4)
+        >>> Run(code=0, seconds=9, cpu=20).spent, Run(code=0, seconds=9, cpu=0).spent
+        (9, 3.0)
+        """
+        if self.cpu is None:
+            return self.seconds
+        return min(self.seconds, max(self.cpu, self.seconds / PATIENCE))
 
     @property
     def went_well(self) -> bool:

@@ -27,6 +27,7 @@ from nightwatch_core.text.plain_text import digest, one_line, plural
 LEAST_SECONDS = 5.0  # for a command to be worth starting
 NEAREST_FILES = 6  # tests of one changed file
 _NAMED = 5  # tests in a sentence
+SAMPLE_FILES = 12  # of a suite that takes too long
 
 
 class NightCache:
@@ -64,6 +65,7 @@ class Environment:
         self.is_asked = True  # whether the interpreter is of a version that was asked for
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
+        self.read: kits.Read = lambda _path: None  # gives the base's texts
         self.counted: dict[str, frozenset[int]] = {}  # lines by path: who runs them is a test of it
         self.executing = frozenset[str]()  # tests that ran one of them with the fix
 
@@ -101,9 +103,9 @@ class Environment:
 
         `laid` are files of ours beside it.
         """
-        name = (self.commit.sha, (self._key, *words), again)
+        name = (self.commit.sha, (self._key, *words, *map(repr, laid)), again)
         run = self.cache.base_runs.get(name)
-        if run is None or (run.ended == "took too long" and run.seconds < most):
+        if run is None or (run.ended == "took too long" and run.spent < most):
             run = self.cache.base_runs[name] = self._run(words, laid, most)
         return kits.reading_of(run, form)
 
@@ -140,7 +142,7 @@ class Environment:
             bounds=Bounds(seconds=seconds, cpu_seconds=max(1, int(2 * seconds))),
         )
         run = self._sandbox.run(self.commit, changes, command)
-        self.seconds_left -= run.seconds
+        self.seconds_left -= run.spent
         self.seconds += run.seconds
         if run.code == NOT_LAID_OUT:
             raise GiveUp("the source tree is too large for the sandbox")
@@ -154,6 +156,7 @@ class Compared(NamedTuple):
     output: str = ""
     preexisting: frozenset[str] = frozenset()
     flaky: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()  # red tests of the fix that were never green
 
 
 def test_file(text: str, files: Collection[str]) -> str:
@@ -189,9 +192,9 @@ def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Ru
         if not environment.has_time():
             break
         words = runner.some(nearest) if nearest else runner.whole
-        base = environment.base(words, runner.form, environment.seconds_left / 3)
+        base = environment.base(words, runner.form, environment.seconds_left / 2)
         if base.ran == 0 and nearest:
-            base = environment.base(runner.whole, runner.form, environment.seconds_left / 3)
+            base = environment.base(runner.whole, runner.form, environment.seconds_left / 2)
         if base.tells:
             runners[environment.project] = runner
             return runner
@@ -205,11 +208,35 @@ def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Ru
 def tested(
     environment: Environment, runner: kits.Runner, nearest: tuple[str, ...]
 ) -> Iterator[tuple[Check, Compared]]:
-    """Compare the nearest tests, then the whole suite, as far as there is time."""
+    """Compare the nearest tests, then the whole suite, or what of it there is time for."""
     if nearest:
         yield _compared(environment, runner, nearest, ", ".join(nearest))
-    if environment.has_time():
-        yield _compared(environment, runner, (), "the whole suite")
+    if not environment.has_time():
+        return
+    profile = environment.kit.profile
+    if profile is None or profile.suite_seconds <= environment.seconds_left / 2:
+        found = _compared(environment, runner, (), "the whole suite")
+    else:
+        text = f"{runner.name}: the whole suite (it takes more than {profile.seconds:.0f} s)"
+        found = Check(name="tests", outcome="not finished", text=text), Compared()
+    some = mentioning_tests(environment, nearest) if found[0].outcome == "not finished" else ()
+    if some and runner.takes_files and environment.has_time():
+        yield _compared(environment, runner, some, f"{plural(len(some), 'file')} of the suite")
+    yield found
+
+
+def mentioning_tests(environment: Environment, without: kits.Words) -> kits.Words:
+    """Return files of tests that name what is changed, those that do so most often first."""
+    kit, changed = environment.kit, [item.path for item in environment.changes]
+    stems = {re.sub(r"/(__init__|index)\.\w+$|\.\w+$", "", path) for path in changed}
+    named = "|".join(re.escape(item.rpartition("/")[2]) for item in stems)
+    counts = {
+        path: len(re.findall(rf"\b(?:{named})\b", environment.read(kit.root + path) or ""))
+        for path in kit.tests
+        if path not in without and kit.root + path not in changed
+    }
+    found = sorted((path for path in counts if counts[path]), key=lambda path: -counts[path])
+    return tuple(found[:SAMPLE_FILES])
 
 
 def _compared(
@@ -217,18 +244,18 @@ def _compared(
 ) -> tuple[Check, Compared]:
     started, shown = environment.seconds, f"{runner.name}: {what}"
     words = runner.some(files) if files else runner.whole
-    base = environment.base(words, runner.form, environment.seconds_left / 3)
+    base = environment.base(words, runner.form, environment.seconds_left / 2)
     if not base.tells:
         why, seconds = "no test passes on the base, or the results cannot be read", base.run.seconds
         if base.run.ended != "took too long":
             return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
         why = f"{shown} (stopped after {seconds:.0f} s on the commit without the fix)"
         return Check(name="tests", outcome="not finished", text=why, seconds=seconds), Compared()
-    flaky = frozenset[str]()
-    if base.failed:  # once more: what is green now is flaky
-        again = environment.base(words, runner.form, base.run.seconds * 3, 1)
-        flaky = base.failed - again.failed
-    fixed, forged = _with_fix(environment, runner, files, base.run.seconds * 3 + 20)
+    flaky, known = frozenset[str](), environment.kit.known_red(environment.commit.sha)
+    if base.failed - known and environment.seconds_left > 2 * base.run.spent:
+        again = environment.base(words, runner.form, base.run.spent * 3, 1)
+        flaky = base.failed - again.failed  # once more: what is green now is flaky
+    fixed, forged = _with_fix(environment, runner, files, base.run.spent * 3 + 20)
     result = Compared(worse=forged) if forged else _judged(environment, runner, words, base, fixed)
     flaky |= result.flaky
     result = result._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
@@ -269,37 +296,54 @@ def _judged(
     base: kits.Reading,
     fixed: kits.Reading,
 ) -> Compared:
-    if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
-        return Compared()
-    again = environment.fixed(words, runner.form, base.run.seconds * 3 + 20)
+    most, known = base.run.spent * 3 + 20, environment.kit.known_red(environment.commit.sha)
+    flaky = (fixed.failed & known) - base.failed
+    if fixed.is_readable and not (fixed.failed - base.failed - known) and not _fewer(base, fixed):
+        return Compared(flaky=flaky)
+    again = environment.fixed(words, runner.form, most)
     output = kits.printed_end(again.run)
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
         return Compared(worse=f"the run does not finish with the fix: {ended}", output=output)
-    if _fewer(base, again):
-        worse = f"{again.ran} tests are run with the fix, {base.ran} without it"
-        return Compared(worse=worse, output=output)
-    steady = (fixed.failed & again.failed if fixed.is_readable else again.failed) - base.failed
+    both = fixed.failed & again.failed if fixed.is_readable else again.failed
+    steady = both - base.failed - known
     flaky = (fixed.failed | again.failed) - base.failed - steady
     if steady:
-        later = environment.base(words, runner.form, base.run.seconds * 3 + 20, 2).failed
+        later = environment.base(words, runner.form, most, 2).failed
         flaky, steady = flaky | (steady & later), steady - later
-    if not steady:
-        return Compared(flaky=flaky)
-    added = "\n".join(c.text or "" for c in environment.changes if TEST.search(c.path))
-    own = {name for name in steady if any(f"{word}(" in added for word in _TEST_NAME.findall(name))}
-    why = "a test of the fix fails" if own == steady else "fails with the fix, passes without it"
-    red = sorted(steady - own or own)
+    silent = frozenset(name for name in steady if _is_brought(environment, name))
+    if silent:  # what was red before, as well, says nothing about the fix
+        laid = tuple(item for item in environment.changes if TEST.search(item.path))
+        silent &= environment.base(words, runner.form, most, laid=laid).failed
+    if _fewer(base, again, len(silent)):
+        worse = f"{again.ran} tests are run with the fix, {base.ran} without it"
+        return Compared(worse=worse, output=output)
+    if not (red := sorted(steady - silent)):
+        return Compared(flaky=flaky, silent=silent)
     more = f" and {len(red) - _NAMED} more" if len(red) > _NAMED else ""
-    worse = f"{why}: {', '.join(red[:_NAMED])}{more}"
+    worse = f"fails with the fix, passes without it: {', '.join(red[:_NAMED])}{more}"
     return Compared(worse=worse, output=output, flaky=flaky)
 
 
-_TEST_NAME = re.compile(r"\btest_?\w+")
+_LEAF = re.compile(r"(?:^|::|#)([Tt]est\w*)(?=$|\[| \()")
 
 
-def _fewer(base: kits.Reading, fixed: kits.Reading) -> bool:
-    return base.ran is not None and (fixed.ran is None or fixed.ran < base.ran)
+def _is_brought(environment: Environment, name: str) -> bool:
+    """Tell whether a test is in the files of the fix, and was in none of them before."""
+    leaf = found[1] if (found := _LEAF.search(name)) else name
+    tests = {
+        item.path: (environment.read(item.path) or "", item.text or "")
+        for item in environment.changes
+        if TEST.search(item.path)
+    }
+    return not any(leaf in before for before, _ in tests.values()) and any(
+        leaf in after or (not before and path.rpartition("/")[2].partition(".")[0] in name)
+        for path, (before, after) in tests.items()
+    )
+
+
+def _fewer(base: kits.Reading, fixed: kits.Reading, own: int = 0) -> bool:
+    return base.ran is not None and (fixed.ran is None or fixed.ran - own < base.ran)
 
 
 def _last_line(reading: kits.Reading) -> str:

@@ -4,13 +4,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from nightwatch_core.code.edits import apply
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
+from nightwatch_core.models.proposals import Check, DraftPull, FileChange, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
 from nightwatch_core.proof import kits
 from nightwatch_core.proof.coverage import counted_lines
+from nightwatch_core.proof.crash import (
+    RECORDERS,
+    Crash,
+    printed_and_raised,
+    recorded,
+    simple_class,
+    unlike,
+)
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -25,6 +35,7 @@ from nightwatch_core.text.plain_text import digest, one_line
 
 TO_DO = "run `nightwatch prepare`, or set NIGHTWATCH_VERIFY"
 MORE_TIME = "raise --gate-seconds"
+LEFT_OUT = 200  # tests that are named
 CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
@@ -97,6 +108,7 @@ def gated(
     if isinstance(kit, str):
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
+    environment.read = tree.read_file
     environment.counted = counted_lines(draft.changes, tree.read_file)
     try:
         result = _result(environment, tree)
@@ -107,25 +119,30 @@ def gated(
 
 def _result(environment: Environment, tree: CodeReader) -> GateResult:
     checks: list[Check] = []
-    preexisting, flaky = frozenset[str](), frozenset[str]()
+    preexisting, flaky, silent = frozenset[str](), frozenset[str](), frozenset[str]()
     environment.prepare()
     if environment.lacks:
         checks.append(Check(name="dependencies", outcome="not run", text=environment.lacks))
+    if stale := environment.kit.stale:
+        checks.append(Check(name="profile", outcome="not run", text=stale))
     for check, compared in _steps(environment, tree.paths()):
         checks.append(check)
         preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
+        silent |= compared.silent
         if check.outcome == "failed":
             break
     executing = environment.executing - {""} or environment.executing
+    left_out = preexisting | flaky | silent | environment.kit.known_red(environment.commit.sha)
     failed = next((item.text for item in checks if item.outcome == "failed"), "")
     ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
-        executing=None if "" in executing else len(executing - preexisting - flaky),
+        executing=None if "" in executing else len(executing - left_out),
         checks=tuple(checks),
-        preexisting=tuple(sorted(preexisting - flaky)[: kits.NAMES]),
-        flaky=tuple(sorted(flaky)[: kits.NAMES]),
+        preexisting=tuple(sorted(preexisting - flaky)[:LEFT_OUT]),
+        silent=tuple(sorted(silent)[:LEFT_OUT]),
+        flaky=tuple(sorted(flaky)[:LEFT_OUT]),
     )
     if result.outcome != "not run":
         return result
@@ -166,19 +183,24 @@ class TryOut:
     """One project at one commit. What is run depends on what is asked alone, never on what was."""
 
     def __init__(
-        self, sandbox: Sandbox, kit: kits.Kit, tree: CodeReader, cache: NightCache
+        self,
+        sandbox: Sandbox,
+        kit: kits.Kit,
+        tree: CodeReader,
+        cache: NightCache,
+        crash: Crash | None = None,
     ) -> None:
-        """Nothing is prepared before the first call; `cache` is shared by the night's."""
-        self._kit, self._tree = kit, tree
-        self._environment = Environment(sandbox, kit, tree.commit, (), cache, _TIMELESS)
-        self._is_prepared = False
+        """Have its dependencies at hand; `cache` is shared by the night's."""
+        self._sandbox, self._kit, self._tree, self._cache = sandbox, kit, tree, cache
+        self._crash = crash
+        self.lacks = self._with(()).lacks
 
     @property
     def project(self) -> str:
         """Return a name of the project in its repository."""
         return f"{self._kit.language}-{digest(self._kit.root)}"
 
-    def run_test(self, test: str) -> Run:
+    def run_test(self, test: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run a file of tests; raises `GiveUp`, with what to ask instead."""
         expected = test_file(test, self._kit.inner(self._tree.paths()))
         last: Run | None = None
@@ -187,25 +209,38 @@ class TryOut:
                 continue
             if last and runner.only_after is None and not is_absent(last):
                 break
-            last = self._run(runner.some((expected,)))
+            last = self._run(runner.some((expected,)), edits)
         if last is None:
             raise GiveUp("no test runner is known that can run a single test of this project")
         return last
 
-    def run_snippet(self, code: str) -> Run:
+    def run_snippet(self, code: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run code in the project's language from its root; raises `GiveUp` where none can be."""
         if self._kit.snippet is None:
             raise GiveUp(f"snippets of {self._kit.language} cannot be run here")
-        return self._run(self._kit.snippet(code))
+        words, crash = self._kit.snippet(code), self._crash
+        recorder = RECORDERS.get(self._kit.language)
+        if crash is None or recorder is None:
+            return self._run(words, edits)
+        mark = f"{self._cache.mark}{digest(code)}"
+        run = self._run(recorded(words, recorder, mark, simple_class(crash.error_class)), edits)
+        printed, raised = printed_and_raised(run.output, mark)
+        shows = not run.went_well and not all(unlike(item, crash) for item in raised)
+        return run.model_copy(update={"output": printed, "shows_crash": shows})
 
-    def _run(self, words: kits.Words) -> Run:
-        if not self._is_prepared:
-            self._environment.prepare()
-            self._is_prepared = True
-        run = self._environment.base(words, "", RUN_SECONDS).run
-        if run.went_well or not self._environment.lacks:
-            return run
-        return run.model_copy(update={"output": f"{run.output}\n[{self._environment.lacks}]"})
+    def _with(self, changes: tuple[FileChange, ...]) -> Environment:
+        at = self._tree.commit
+        made = Environment(self._sandbox, self._kit, at, changes, self._cache, _TIMELESS)
+        made.prepare()
+        return made
+
+    def _run(self, words: kits.Words, edits: tuple[Edit, ...]) -> Run:
+        if not edits:
+            return self._with(()).base(words, "", RUN_SECONDS).run
+        applied = apply(edits, self._tree.read_file, self._tree.paths())
+        if applied.refusal:
+            raise GiveUp(f"with_fix: {applied.refusal}")
+        return self._with(applied.changes).fixed(words, "", RUN_SECONDS).run
 
 
 def try_out(
@@ -214,10 +249,14 @@ def try_out(
     sandbox: Sandbox,
     options: NightOptions,
     cache: NightCache,
+    crash: Crash | None = None,
 ) -> TryOut | None:
-    """Return a runner of tests and snippets for the project of `files`; None for none."""
+    """Return a runner for the project of `files`; None where its tests cannot be run."""
     if not files or _lacking(sandbox, cache):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
     kit = kit_as_proved(files, tree, detected, cache.documents)
-    return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, cache)
+    if isinstance(kit, str) or (kit.profile and not kit.profile.is_runnable):
+        return None
+    made = TryOut(sandbox, kit, tree, cache, crash)
+    return None if made.lacks else made

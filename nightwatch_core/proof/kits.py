@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
 from nightwatch_core.proof.finders import (
@@ -139,6 +140,14 @@ class Kit(NamedTuple):
     services: Words = ()  # that its tests ask for
     setup: Words = ()  # commands that are run before its tests
     tests: Words = ()  # its files of tests, as seen from its root
+    profile: Profile | None = None  # that it was proved with
+    stale: str = ""  # why it should be proved again
+
+    def known_red(self, sha: str) -> frozenset[str]:
+        """Return tests that are known to be flaky, or red at this commit."""
+        kept = self.profile
+        is_same = kept is not None and kept.commit in ("", sha)
+        return frozenset((*kept.flaky, *(kept.red if is_same else ())) if kept else ())
 
     def inner(self, paths: Words) -> Words:
         """Return the paths that are below its root, as seen from there."""

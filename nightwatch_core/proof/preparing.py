@@ -16,9 +16,11 @@ from nightwatch_core.proof import kits
 from nightwatch_core.proof.environment import Environment, NightCache
 from nightwatch_core.proof.finders import ClueKind, first_of
 from nightwatch_core.proof.profiles import (
+    PREPARE,
     digest_of,
     document_name,
     kept_profile,
+    staleness,
     summary,
     with_profile,
 )
@@ -130,13 +132,12 @@ def described_project(
         sandbox.prepare(tree.commit, kit.preparation)
     if kept is None or not kept.is_runnable:
         raise GiveUp(f"{where}; {summary(kept) if kept else 'not tried yet'}: {PREPARE}")
-    if kept.digest != digest_of(kit):
-        raise GiveUp(f"its dependencies have changed since {kept.date}: {PREPARE}")
+    if stale := staleness(kit, kept):
+        raise GiveUp(stale)
     return f"{where}. {summary(kept)}"
 
 
 BESIDE = "beside the checkout"
-PREPARE = "run `nightwatch prepare`"
 
 
 def described_kit(kit: kits.Kit) -> Iterator[str]:
@@ -189,11 +190,11 @@ def proved_profile(
             best = proof if best.reading is None or proof.passed > best.passed else best
             if proof.is_runnable:
                 tell("once more, to find flaky tests …")
-                return _profile(proof, kept, tree, date)
+                return _profile(proof, kept, tree, date, digest_of(kit))
             if proof.is_late or proof.collected:
                 break
     assert best is not None
-    profile = _profile(best, kept, tree, date)
+    profile = _profile(best, kept, tree, date, digest_of(kit))
     if profile.is_runnable or lacked in profile.trouble:
         return profile
     return profile.model_copy(update={"trouble": f"{lacked}; {profile.trouble}"})
@@ -236,15 +237,17 @@ def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
         yield kit._replace(preparation=own)
 
 
-def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) -> Profile:
+def _profile(
+    proof: Proof, kept: Profile | None, tree: CodeReader, date: str, digest: str
+) -> Profile:
     environment, kit, runner, reading = proof.environment, proof.kit, proof.runner, proof.reading
     red, flaky, seconds = frozenset[str](), frozenset[str](), 0.0
     if runner and reading and proof.is_runnable:
         again = environment.base(proof.words, runner.form, SUITE_SECONDS, 1)
         red, flaky = reading.failed & again.failed, reading.failed ^ again.failed
-        seconds = reading.run.seconds
+        seconds = reading.run.spent
     elif reading:
-        red, seconds = reading.failed, reading.run.seconds
+        red, seconds = reading.failed, reading.run.spent
     version, lacking, here = _about(environment)
     missing = tuple(item for item in kit.services if _PROGRAMS.get(item, "-") not in here)
     preparation = kit.preparation
@@ -274,7 +277,7 @@ def _profile(proof: Proof, kept: Profile | None, tree: CodeReader, date: str) ->
         trouble="" if proof.is_runnable else _trouble(proof, missing, lacking),
         commit=tree.commit.sha,
         date=date,
-        digest=digest_of(kit),
+        digest=digest,
         sources=_sources(kit, runner),
         by_hand=kept.by_hand if kept else (),
     )

@@ -84,6 +84,15 @@ def digest_of(kit: kits.Kit) -> str:
     return digest(kit.preparation.model_dump_json(include={"files"})) if kit.preparation else ""
 
 
+PREPARE = "run `nightwatch prepare`"
+
+
+def staleness(kit: kits.Kit, profile: Profile) -> str:
+    """Say so where the project has other dependencies than those it was proved with."""
+    is_same = profile.digest == digest_of(kit)
+    return "" if is_same else f"its dependencies have changed since {profile.date}: {PREPARE}"
+
+
 def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
     """Return the kit, tested as the profile says."""
     if profile is None:
@@ -101,6 +110,8 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
         variables=tuple(profile.variables.items()),
         services=profile.services,
         setup=profile.setup,
+        profile=profile,
+        stale=staleness(kit, profile),
     )
     if not profile.test:
         return kit

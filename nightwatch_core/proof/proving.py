@@ -21,6 +21,7 @@ from nightwatch_core.proof.reproduction import (
     WithFix,
     by_model,
     by_own_test,
+    by_snippet,
     harness_for,
     with_fix,
 )
@@ -41,7 +42,10 @@ def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:
     reproduction, usage = _OFF, Usage()
     if briefing.options.reproduce:
         own = by_own_test(briefing, briefing.analysis.fix)
-        reproduction, usage = (own, usage) if own else by_model(briefing)
+        known = own if own and own.green else by_snippet(briefing)
+        reproduction, usage = (known, usage) if known else by_model(briefing)
+        if own and reproduction.outcome != "reproduced":
+            reproduction = own
     judge = partial(judged, briefing, reproduction)
     result = judge(briefing.analysis.fix).model_copy(update={"usage": usage})
     result = corrected(briefing, result, judge)
@@ -56,9 +60,9 @@ def judged(
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
         return failed.model_copy(update={"text": applied.refusal})
-    if reproduction.tries:
+    if not reproduction.is_own:
         reproduction = reproduction.model_copy(update={"green": ""})  # it was with another fix
-    elif reproduction.green and fix != briefing.analysis.fix:
+    elif fix != briefing.analysis.fix:
         # it was by the first fix's own test
         reproduction = by_own_test(briefing, fix) or _NONE
     tested = _with_test(briefing, reproduction, fix, applied.changes)
@@ -70,10 +74,11 @@ def judged(
         return failed.model_copy(update=update)
     reason = check.text if tested.fate != "green" else ""
     if tested.fate == "green":
-        reproduction = reproduction.model_copy(update={"green": tested.output})
-    if reason := reason or asking.refusal((*fix, *reproduction.test), (), briefing):
+        reproduction = reproduction.model_copy(update={"green": tested.output or "exit 0"})
+    added = (*fix, *reproduction.test) if reproduction.test else ()
+    if reason := reason or (asking.refusal(added, (), briefing) if added else ""):
         reproduction = _without_test(reproduction, reason)
-    elif own := by_own_test(briefing, fix):
+    elif reproduction.test and (own := by_own_test(briefing, fix)):
         reason = f"{own.name}, which the fix changes, raises it too"
         reproduction = _without_test(reproduction, reason)
     return _gated(briefing, fix, (check,), reproduction)
@@ -90,14 +95,14 @@ def _with_test(
     changes: tuple[proposals.FileChange, ...],
 ) -> WithFix | None:
     """Run the test with the fix; None where there is none, or it cannot be run."""
-    if reproduction.outcome != "reproduced" or not reproduction.test:
+    text = next((item.new for item in reproduction.test), reproduction.snippet)
+    if reproduction.is_own and not reproduction.green:
+        text = next((item.text or "" for item in changes if item.path == reproduction.name), "")
+    harness = harness_for(briefing) if text else ""
+    if reproduction.outcome != "reproduced" or isinstance(harness, str):
         return None
-    harness = harness_for(briefing)
-    if isinstance(harness, str):
-        return None
-    test = reproduction.test[0]
     try:
-        return with_fix(harness, Candidate(test.path, test.new), fix, changes)
+        return with_fix(harness, Candidate(reproduction.name, text), fix, changes)
     except GiveUp:
         return None
 
@@ -114,9 +119,12 @@ def _gated(
     draft = briefing.draft.model_copy(update={"changes": applied.changes, "fix": fix_digest(edits)})
     result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.cache)
     failed = next((item.name for item in result.checks if item.outcome == "failed"), "tests")
-    is_of_test = failed != "tests" or reproduction.name in result.text  # lint reads it, too
-    if reproduction.test and result.outcome == "failed" and is_of_test:
-        return _gated(briefing, fix, checks, _without_test(reproduction, result.text))
+    stem = reproduction.name.rpartition("/")[2].partition(".")[0]
+    is_red = any(stem in name for name in result.silent)
+    is_of_test = failed != "tests" or stem in result.text  # lint reads it, too
+    if reproduction.test and (is_red or (result.outcome == "failed" and is_of_test)):
+        reason = result.text or f"{reproduction.name} is red beside the other tests"
+        return _gated(briefing, fix, checks, _without_test(reproduction, reason))
     seconds = round(result.seconds + sum(item.seconds for item in checks), 1)
     more = {"reproduction": reproduction, "checks": (*checks, *result.checks), "seconds": seconds}
     if edits != briefing.analysis.fix:

@@ -54,6 +54,7 @@ from nightwatch_core.traces.trace_text import trace_text
 _SHARE = 0.4  # of a fix's seconds, for its reproduction
 _RUN_SECONDS = 60.0
 _NO_STACK = re.compile(r"^(RecursionError|SystemStackError|StackOverflowError):|call stack size")
+SNIPPET = "a snippet that the analysis ran"
 _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
 
@@ -121,10 +122,12 @@ class Harness:
         self, tree: CodeReader, fix: tuple[FileChange, ...], path: str, text: str, exact: bool
     ) -> Shown:
         changes = (*(item for item in fix if item.path != path), FileChange(path=path, text=text))
+        words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
+        if path == SNIPPET and self.kit.snippet:
+            changes, words = fix, self.kit.snippet(text)
         environment = _environment(self.briefing, self.kit, tree, changes, self.seconds_left)
         environment.prepare()
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
-        words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
         expected = simple_class(self.crash.error_class)
         words = recorded(words, self._recorder, mark, expected)
         run = environment.fixed(words, "", _RUN_SECONDS).run
@@ -133,6 +136,8 @@ class Harness:
         printed, raised = printed_and_raised(run.output, mark)
         run = run.model_copy(update={"output": printed})
         reading = kits.reading_of(run, self.runner.form)
+        if path == SNIPPET:  # what it prints names no tests
+            reading = kits.Reading(frozenset(), None, run)
         crash, why = self._likest(raised, exact, path, reading)
         return Shown(reading, raised, crash, why)
 
@@ -251,7 +256,8 @@ def refused(candidate: Candidate, paths: Collection[str], is_own: bool = False) 
     if holds_mask(text):
         return "the test contains a redaction mask instead of a value"
     change = FileChange(path=candidate.path, text=text)
-    return hidden_in(change, "") or refusal(candidate.path, paths)
+    is_file = candidate.path != SNIPPET
+    return hidden_in(change, "") or (refusal(candidate.path, paths) if is_file else "")
 
 
 def placed(example: str, paths: Collection[str]) -> str:
@@ -323,7 +329,10 @@ def _unreached(harness: Harness, raised: Raised, test: str) -> str:
 
 
 def by_own_test(briefing: ProofBriefing, fix: tuple[Edit, ...]) -> Reproduction | None:
-    """Return a test of the fix that raises production's error without it and passes with it."""
+    """Return a test of the fix that raises production's error without it.
+
+    `green` is empty where it is raised with the fix, too.
+    """
     changes = edits.apply(fix, briefing.base.read_file, briefing.base.paths()).changes
     tests = [Candidate(c.path, c.text) for c in changes if c.text and TEST.search(c.path)]
     harness = harness_for(briefing) if tests else ""
@@ -334,10 +343,26 @@ def by_own_test(briefing: ProofBriefing, fix: tuple[Edit, ...]) -> Reproduction 
             found = tried(harness, test, is_own=True).reproduction
             if found.outcome != "reproduced":
                 continue
-            if (shown := harness.on_base(test.path, test.text, changes)).is_green:
-                update = {"test": (), "green": shown.output, "seconds": round(harness.seconds, 1)}
+            fate, _, output = with_fix(harness, test, fix, changes)
+            if fate in ("green", "crash"):
+                green = output if fate == "green" else ""
+                update = {"test": (), "green": green, "seconds": round(harness.seconds, 1)}
                 return found.model_copy(update=update)
     return None
+
+
+def by_snippet(briefing: ProofBriefing) -> Reproduction | None:
+    """Return the reproduction by code that the analyst has run; None where it shows nothing."""
+    code = briefing.analysis.snippet
+    harness = harness_for(briefing) if code else ""
+    if isinstance(harness, str):
+        return None
+    try:
+        found = tried(harness, Candidate(SNIPPET, code)).reproduction
+    except GiveUp:
+        return None
+    update = {"test": (), "snippet": code, "seconds": round(harness.seconds, 1)}
+    return found.model_copy(update=update) if found.outcome == "reproduced" else None
 
 
 class WithFix(NamedTuple):

@@ -405,10 +405,13 @@ def proof_lines(gate: GateResult | None) -> tuple[str, ...]:
     # what could not be run at all could not be reproduced for the same reason
     reproduced = () if gate.outcome == "not run" else _reproduced(gate.reproduction)
     lines = [*reproduced, *_corrected(gate.correction), *_checked(gate)]
-    if gate.preexisting:
-        lines.append(f"Already failing without the fix: {_named(gate.preexisting)}")
-    if gate.flaky:
-        lines.append(f"Flaky (passes and fails on the same code): {_named(gate.flaky)}")
+    for names, why in (
+        (gate.preexisting, "red without the fix, too,"),
+        (gate.flaky, "flaky (red and green on the same code)"),
+        (gate.silent, "new, and red without the fix, too,"),
+    ):
+        verb, count = "is" if len(names) == 1 else "are", plural(len(names), "test")
+        lines += [f"{count} that {verb} {why} {verb} left out: {_named(names)}"] * bool(names)
     if story := gate.story:
         done = sum(step.outcome == "passed" for step in story.steps)
         state = f"{done} of {len(story.steps)} steps passed" if story.steps else "not started"
@@ -492,6 +495,7 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
         return
     printed: list[tuple[str, str]] = []
     if gate.reproduction and gate.reproduction.outcome == "reproduced":
+        printed.append(("The snippet", gate.reproduction.snippet))
         printed.append(("Before the change", gate.reproduction.red))
         printed.append(("With the change", gate.reproduction.green))
     for check in gate.checks:

@@ -63,11 +63,13 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
 
 
 def _advice(report: RunReport) -> Iterator[str]:
-    """Say once why fixes were not tested, or not by the whole suite, and what to set."""
+    """Say once why fixes were not tested, or not as they should be, and what to do."""
     gates = [analysis.gate for analysis in report.analyses if analysis.gate]
     reasons = Counter(gate.text for gate in gates if gate.kind in NOT_RUN and gate.text)
     for reason, count in reasons.items():
         yield f"{plural(count, 'fix was', 'fixes were')} not tested: {reason}"
+    stale = (item.text for gate in gates for item in gate.checks if item.name == "profile")
+    yield from (f"tests of a project: {text}" for text in dict.fromkeys(stale))
     passed = (gate.checks for gate in gates if gate.outcome == "passed")
     if cut := sum(any(item.outcome == "not finished" for item in checks) for checks in passed):
         many, now = plural(cut, "fix was", "fixes were"), report.options.gate_seconds

@@ -17,11 +17,11 @@ LANGUAGES = tables_of(__file__)
 PYTHON, RUBY, NODE = (LANGUAGES[name]["files"] for name in ("python", "ruby", "javascript"))
 
 
-def asked(sandbox, files, cache, path, text):
+def asked(sandbox, files, cache, path, text, **more):
     draft = DraftPull(
         **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
         **{"body": "", "commit_message": "", "commit": COMMIT.sha},
-        changes=(FileChange(path=path, text=text),),
+        changes=tuple(FileChange(path=p, text=t) for p, t in {path: text, **more}.items()),
     )
     return gated(draft, MemoryCode(files, COMMIT), sandbox, NightOptions(), cache)
 
@@ -67,3 +67,27 @@ def test_a_template_is_parsed_by_what_renders_it(text, passes, tmp_path):
     sandbox.close()
     assert result.checks[0].name == "syntax"
     assert (result.checks[0].outcome == "passed") == passes
+
+
+DATABASE = """
+import socket, unittest
+from shop.cart import total
+class Stored(unittest.TestCase):
+    def setUp(self): socket.create_connection(("127.0.0.1", 5432), 1).close()
+    def test_{name}(self): self.assertEqual(total([]), 0)
+"""
+
+
+@pytest.mark.parametrize("name", ["good", "wrong"])
+def test_new_tests_that_ask_for_a_service_that_is_not_here_say_nothing(name, tmp_path):
+    needs("sandbox")
+    files = {**PYTHON, "tests/test_stored.py": DATABASE.format(name="old")}
+    sandbox, text = cells.sandbox(tmp_path, files), LANGUAGES["python"]["texts"][name]
+    new = {"tests/test_empty.py": DATABASE.format(name="empty")}
+    result = asked(sandbox, files, NightCache(), "shop/cart.py", text, **new)
+    sandbox.close()
+    assert result.outcome == {"good": "passed", "wrong": "failed"}[name], result
+    if name == "good":
+        assert result.silent == ("test_empty (tests.test_empty.Stored.test_empty)",)
+        assert "test_old (tests.test_stored.Stored.test_old)" in result.preexisting
+        assert result.executing == 1

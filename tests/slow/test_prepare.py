@@ -7,6 +7,7 @@ import pytest
 from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT
 from machine import needs
+from scripted_sandbox import Documents
 from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.sandbox.interpreters import interpreters
@@ -36,17 +37,6 @@ FILES = {
     "tests/test_shop.py": TESTS,
     "nightwatch.toml": "variables = {SHOP = 'test'}\n",
 }
-
-
-class Documents:
-    def __init__(self, text):
-        self.text = text
-
-    def read(self, name):
-        return self.text
-
-    def write(self, name, text):
-        raise AssertionError(name)
 
 
 def prepared(files, state, tell=lambda line: None, **more):

@@ -1,17 +1,22 @@
 """Reproductions over real programs: one small project a language, a scripted model, every trick."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT
 from machine import needs
-from proof_worlds import Asked, briefing_of
+from proof_worlds import Asked, briefing_of, case_of
 from tables import tables_of
+from twins.reading import MemoryCode
 
 from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.proof.crash import crash_of
 from nightwatch_core.proof.environment import NightCache
+from nightwatch_core.proof.gate import try_out
 from nightwatch_core.proof.proving import proved
 from nightwatch_core.proof.reproduction import by_model
 
@@ -36,18 +41,23 @@ def made_world(name, tmp_path_factory):
     sandbox, cache = cells.sandbox(state, made.files), NightCache()
     source = next(p for p, text in made.files.items() if made.good[0] in text)
 
-    def prove(*answers, fix="good", by=proved):
+    def prove(*answers, fix="good", by=proved, snippet=""):
         old, new = getattr(made, fix)
         edit = Edit(path=source, old=old, new=new)
         model = Asked(*answers)
         briefing = briefing_of(made.files, made.trace, (edit,), sandbox, cache, model, COMMIT)
-        return by(briefing), model
+        analysis = briefing.analysis.model_copy(update={"snippet": snippet})
+        return by(replace(briefing, analysis=analysis)), model
 
     def answer(expecting=made.expecting):
         test = made.test.format(body=expecting)
         return json.dumps({"test": test, "why_not": ""})
 
-    yield SimpleNamespace(prove=prove, answer=answer, made=made)
+    crash = crash_of(case_of(made.files, made.trace))
+    tree = MemoryCode(made.files, COMMIT)
+    runs = try_out((source,), tree, sandbox, NightOptions(), cache, crash)
+    edits = (Edit(path=source, old=made.good[0], new=made.good[1]),)
+    yield SimpleNamespace(prove=prove, answer=answer, made=made, runs=runs, fix=edits)
     sandbox.close()
 
 
@@ -98,3 +108,19 @@ def test_what_is_awaited_is_recorded_as_well(python):
     call = "asyncio.run(later(SimpleNamespace(prices=[])))"
     (reproduction, _), _ = python.prove(python.answer(f"{named}{call}"), by=by_model)
     assert reproduction.outcome == "reproduced", reproduction
+
+
+def test_a_snippet_that_raised_the_crash_is_the_reproduction_and_nobody_is_asked(world):
+    code, runs = world.made.snippet, world.runs
+    assert runs.run_snippet(code).shows_crash
+    mended = runs.run_snippet(code, world.fix)
+    assert (mended.code, mended.shows_crash) == (0, False), mended
+    assert not runs.run_snippet(world.made.self_raised).shows_crash
+    result, model = world.prove(snippet=code)
+    assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced"), result
+    assert (result.reproduction.snippet, result.edits, model.asked) == (code, (), [])
+    assert result.reproduction.green
+    wrong, _ = world.prove("no", fix="wrong", snippet=code)
+    assert (wrong.outcome, "the crash is still there" in wrong.text) == ("failed", True), wrong
+    forged, model = world.prove(world.answer(), snippet=world.made.self_raised)
+    assert (forged.reproduction.snippet, len(model.asked)) == ("", 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Bounds, Ended, Run
+from nightwatch_core.models.proposals import PATIENCE, Bounds, Ended, Run
 
 # Limits.
 
@@ -55,11 +55,12 @@ def run_bounded(
     except OSError as error:
         raise GiveUp(f"nothing can be run in a sandbox: {error}") from error
     try:
-        ended, output = _watch(process, bounds, began + bounds.seconds, enough)
+        ended, output, cpu = _watch(process, bounds, began, enough)
     finally:
         code = _end(process)
     text = bytes(output[-bounds.output_kb * 1024 :]).decode(errors="replace")
-    return Run(code=code, ended=ended, output=text, seconds=round(time.monotonic() - began, 3))
+    seconds = round(time.monotonic() - began, 3)
+    return Run(code=code, ended=ended, output=text, seconds=seconds, cpu=round(cpu, 2))
 
 
 def runner() -> int:
@@ -80,28 +81,36 @@ def _limits(bounds: Bounds) -> list[str]:
 def _watch(
     process: subprocess.Popen[bytes],
     bounds: Bounds,
-    deadline: float,
+    began: float,
     enough: Callable[[], bool] | None,
-) -> tuple[Ended, bytearray]:
-    """Read what it prints until it ends; a program may close its output and run on."""
+) -> tuple[Ended, bytearray, float]:
+    """Read what it prints until it ends; a program may close its output and run on.
+
+    Where the machine is busy with other things, it is given more time, but not for ever.
+    """
     assert process.stdout is not None
     kept, pipe = bytearray(), process.stdout.fileno()
-    most, seen, looked, is_open = bounds.output_kb * 1024, 0, 0.0, True
+    most, seen, looked, is_open, cpu = bounds.output_kb * 1024, 0, 0.0, True, 0.0
+    deadline = began + PATIENCE * bounds.seconds
     with selectors.DefaultSelector() as waiting:
         waiting.register(pipe, selectors.EVENT_READ)
         while (now := time.monotonic()) < deadline:
             if now - looked >= POLL_SECONDS:
                 looked = now
-                if _resident(process.pid) > 2 * bounds.memory_mb * _MB:
-                    return "used too much memory", kept
+                memory, used = _taken(process.pid)
+                cpu = max(cpu, used)
+                if memory > 2 * bounds.memory_mb * _MB:
+                    return "used too much memory", kept, cpu
                 if (enough and enough()) or _inodes(process.pid) > INODES:
-                    return "used too much disk space", kept
+                    return "used too much disk space", kept, cpu
+                if min(now - began, cpu) > bounds.seconds:
+                    break
             if not is_open:
                 seconds = min(deadline - now, POLL_SECONDS)
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(seconds)
                 if process.returncode is not None:
-                    return "exited", kept
+                    return "exited", kept, cpu
                 continue
             if not waiting.select(min(deadline - now, POLL_SECONDS)):
                 continue
@@ -113,8 +122,8 @@ def _watch(
             if len(kept) > 2 * most:
                 del kept[:-most]
             if seen > FLOOD * most:
-                return "printed too much output", kept
-    return "took too long", kept
+                return "printed too much output", kept, cpu
+    return "took too long", kept, cpu
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
@@ -141,14 +150,17 @@ def _children(pid: int) -> list[int]:
     return []
 
 
-def _resident(pid: int) -> int:
-    total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
+def _taken(pid: int) -> tuple[int, float]:
+    """Return the bytes that a process and all it started hold, and the seconds that they ran."""
+    memory, ticks, waiting = 0, 0, [pid]
     while waiting:
         place = Path("/proc", str(waiting.pop()))
         with suppress(OSError, ValueError, IndexError):
-            total += int((place / "statm").read_text().split()[1]) * page
+            memory += int((place / "statm").read_text().split()[1])
+            times = (place / "stat").read_text().rpartition(")")[2].split()[11:15]
+            ticks += sum(map(int, times))  # those of children that have ended among them
         waiting += _children(int(place.name))
-    return total
+    return memory * os.sysconf("SC_PAGE_SIZE"), ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _inodes(pid: int) -> int:

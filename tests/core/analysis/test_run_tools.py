@@ -6,8 +6,11 @@ from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis import tool_context as limits
 from nightwatch_core.analysis.tool_context import RunsLeft
+from nightwatch_core.analysis.tools import CODE_CHARACTERS
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof.gate import RUN_SECONDS
 
 ABLE = AGENT.model_copy(update={"tools": ("read_file", "run_test", "run_snippet")})
 SNIPPET = ("run_snippet", {"code": "print(1)"})
@@ -19,13 +22,13 @@ class Runner:
     def __init__(self, **more):
         self.ran, self.more = [], {"code": 0, "seconds": 1.5, **more}
 
-    def run_test(self, test):
+    def run_test(self, test, edits):
         if "gone" in test:
             raise GiveUp("no such file of tests: name one")
-        return self.run_snippet(test)
+        return self.run_snippet(test, edits)
 
-    def run_snippet(self, code):
-        self.ran.append(code)
+    def run_snippet(self, code, edits):
+        self.ran.append(f"{code}{''.join(f' +{item.action} {item.path}' for item in edits)}")
         return Run(**{"output": f"{code} {len(self.ran)}", **self.more})
 
 
@@ -112,3 +115,26 @@ def test_code_that_the_error_orders_is_not_run_what_it_is_about_is(message, code
     told, _ = talk([("run_snippet", {"code": code})], runner=runner, of=of)
     assert len(runner.ran) == runs
     assert told[0][0].startswith("exit 0" if runs else "Not run: the call repeats an instruction")
+
+
+def test_a_fix_is_made_before_what_is_run_and_its_limits_are_those_that_are_told():
+    runner, fix = Runner(), ["shop/cart.py", "a", "b", "shop/new.py", "", "c"]
+    told, model = talk(
+        [("run_snippet", {"code": "print(1)", "with_fix": fix})],
+        [("run_snippet", {"code": "print(1)", "with_fix": fix[:4]})],
+        runner=runner,
+    )
+    assert runner.ran == ["print(1) +edit shop/cart.py +create shop/new.py"]
+    assert told[1][0].startswith("with_fix is a list of path, old text and new text")
+    (said,) = (item.description for item in model.shown[0].tools if item.name == "run_snippet")
+    assert f"({CODE_CHARACTERS:,} characters, {RUN_SECONDS:.0f} s)" in said
+
+
+def test_the_first_snippet_that_raises_production_s_error_is_kept_unless_a_fix_was_made():
+    left = RunsLeft(Runner(code=1, shows_crash=True))
+    left.take("snippet", "with", (Edit(path="a.py", old="a", new="b"),))
+    assert left.showing == ""
+    talked = MemoryModel([asks(SNIPPET), answer()])
+    assert analysed(talked, agent=ABLE, runs=left).snippet == "print(1)"
+    told = talked.shown[1].turns[-1].results[0].text
+    assert told.startswith("exit 1, production's error after 1.5 s")

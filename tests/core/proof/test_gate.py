@@ -1,13 +1,15 @@
 """Tests of the gate: the base first, and what counts against a fix."""
 
 import pytest
-from scripted_sandbox import ScriptedSandbox, unittest_run
+from scripted_sandbox import Documents, ScriptedSandbox, unittest_run
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import DraftPull, FileChange, Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
+from nightwatch_core.proof.profiles import document
 
 FILES = {
     "requirements.txt": "",
@@ -16,6 +18,7 @@ FILES = {
     "tests/test_cart.py": "",
     "tests/test_b.py": "",
 }
+SUM = "test_sum (tests.test_a.T.test_sum)"
 QUIET = Run(code=0, seconds=0.1)
 WHOLE, NEAREST = ("python3", "-m", "unittest"), ("python3", "-m", "unittest", "tests.test_cart")
 
@@ -206,7 +209,8 @@ def test_a_project_below_the_root_is_run_in_its_folder():
     assert asked[-1][4:] == WHOLE
 
 
-def test_a_test_that_the_fix_brings_is_named_as_its_own():
+@pytest.mark.parametrize(("red_runs", "outcome"), [(9, "passed"), (2, "failed")])
+def test_a_test_that_the_fix_brings_speaks_where_it_was_green_without_it(red_runs, outcome):
     fix = draft().model_copy(
         update={
             "changes": (
@@ -215,5 +219,53 @@ def test_a_test_that_the_fix_brings_is_named_as_its_own():
             )
         }
     )
-    result, _ = gate(lambda _, fixed, __: unittest_run(*(["test_new"] if fixed else [])), of=fix)
-    assert "a test of the fix fails: test_new (" in result.text
+
+    def answer(_words, fixed, times):  # twice with the fix, then its tests without it
+        red, count = (["test_new"], 6) if fixed and times < red_runs else ([], 5)
+        return unittest_run(*red, count=count)
+
+    result, _ = gate(answer, of=fix)
+    assert result.outcome == outcome
+    assert [item.split()[0] for item in result.silent] == ["test_new"] * (outcome == "passed")
+    assert ("passes without it: test_new (" in result.text) == (outcome == "failed")
+
+
+def profile_of(**more):
+    return Profile(repository="shop", language="python", collected=5, passed=4, **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome"),
+    [
+        ({}, "failed"),
+        ({"flaky": (SUM,)}, "passed"),
+        ({"red": (SUM,), "commit": "a" * 40}, "passed"),
+        ({"red": (SUM,), "commit": "b" * 40}, "failed"),  # it was mended since
+    ],
+)
+def test_what_a_profile_knows_to_be_red_or_flaky_says_nothing(more, outcome):
+    cache = NightCache(Documents(document(profile_of(**more))))
+    result, _ = gate(
+        lambda _, fixed, __: unittest_run(*(["test_sum"] if fixed else [])), cache=cache
+    )
+    assert result.outcome == outcome
+    assert result.flaky == ((SUM,) if outcome == "passed" else ())
+
+
+def test_of_a_suite_that_takes_too_long_what_names_the_change_is_run():
+    files = {**FILES, "tests/test_till.py": "from shop.cart import total\n"}
+    cache = NightCache(Documents(document(profile_of(seconds=400.0))))
+    result, sandbox = gate(lambda *_: unittest_run(), tree=Tree(files), cache=cache)
+    texts = [item.text for item in result.checks if item.name == "tests"]
+    assert texts[1:] == [
+        "unittest: 1 file of the suite: 5 tests, green",
+        "unittest: the whole suite (it takes more than 400 s)",
+    ]
+    assert not [words for words, _ in sandbox.asked if words == WHOLE]
+
+
+def test_a_profile_of_other_dependencies_is_used_and_said_to_be_old():
+    cache = NightCache(Documents(document(profile_of(digest="old", date="2031-01-01"))))
+    result, _ = gate(lambda *_: unittest_run(), cache=cache)
+    text = "its dependencies have changed since 2031-01-01: run `nightwatch prepare`"
+    assert (result.outcome, result.checks[0].text) == ("passed", text)

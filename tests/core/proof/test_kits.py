@@ -4,7 +4,7 @@ import json
 import shlex
 
 import pytest
-from scripted_sandbox import ScriptedSandbox, unittest_run
+from scripted_sandbox import Documents, ScriptedSandbox, unittest_run
 from tables import tables_of
 from twins.reading import MemoryCode
 
@@ -134,20 +134,6 @@ def test_runners_are_read(form, output, failed, ran):
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
 PYTHON = {"app/a.py": "", "tests/test_a.py": "", "requirements.txt": "django==5"}
 BEFORE = "python by pytest, else pytest without its addopts, else unittest"
-
-
-class Documents:
-    """Documents in memory."""
-
-    def __init__(self, text=""):
-        self.text = text
-
-    def read(self, name):
-        return self.text
-
-    def write(self, name, text):
-        self.text = text
-        return name
 
 
 def described(files, not_prepared="", kept="", **options):

@@ -125,6 +125,12 @@ def test_an_own_test_counts_for_the_fix_that_it_passes_with_alone():
     assert result.reproduction.name == PATH
 
 
+def test_a_fix_whose_own_test_raises_the_crash_all_the_same_has_failed():
+    result = own_test_proved(Shop(), None, *FIX, OWN)
+    assert (result.outcome, result.reproduction.name) == ("failed", OWN.path)
+    assert result.text == "the crash is still there: ZeroDivisionError in shop/cart.py average"
+
+
 def test_a_test_that_begins_below_the_cause_is_published_with_that_doubt():
     files = {**FILES, "shop/till.py": "def close(day):\n    return average(day.prices)\n"}
     trace = TRACE.replace(

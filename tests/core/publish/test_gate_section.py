@@ -46,7 +46,13 @@ def test_a_fix_that_did_not_pass_is_no_draft_and_its_issue_tells_of_the_attempt(
 def test_a_draft_says_what_was_run_and_what_came_of_it():
     (draft,) = pulls(with_gate(GREEN)).proposals
     assert "Nothing was run" not in draft.body
-    for said in ("unittest: 5 tests, green", "`test_old`", "Flaky", "`test_now`", "3 s"):
+    for said in (
+        "unittest: 5 tests, green",
+        "`test_old`",
+        "1 test that is flaky (",
+        "`test_now`",
+        "3 s",
+    ):
         assert said in draft.body
 
 
