@@ -69,7 +69,8 @@ def plan_issues(
     if own is None:
         raise GiveUp("nothing was published: earlier issues and pull requests could not be read")
     night = report.night.id
-    return proposals.plan_issues(report.analyses, own, options, report.commit, night, drafts)
+    made = (report.analyses, own, options, report.commit, night, drafts, report.followed)
+    return proposals.plan_issues(*made)
 
 
 @step("publish", "{proposal.kind}", patient=True)

@@ -29,6 +29,7 @@ VERBS: Mapping[str, str] = {
     "check": "setup:check",
     "prepare": "prepare:prepare",
     "scoreboard": "memory:scoreboard",
+    "feedback": "compound:feedback",
     "compound": "compound:compound",
     "learnings": "memory:learnings",
     "promote": "promote:promote",

@@ -1,4 +1,4 @@
-"""`nightwatch compound`: keep what was learned of an error or a task for future agents."""
+"""`nightwatch compound` and `feedback`: keep what people say of an error or a task."""
 
 import sys
 from contextlib import suppress
@@ -26,9 +26,17 @@ from nightwatch_core.learnings.compound import (
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.note_reader import add_notes, as_task
+from nightwatch_core.memory.outcomes import apply_outcomes
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Transcript
-from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
+from nightwatch_core.models.knowledge import (
+    Feedback,
+    Lesson,
+    Notes,
+    OutcomeEvent,
+    OutcomeUpdate,
+    TaskFile,
+)
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import clean, line
@@ -103,11 +111,34 @@ def _target(id: str, options: NightOptions) -> Target:
         id = last_published(tuple(r for r in reports if is_sample(r.options) == is_sample(options)))
     if not is_sample(options) and (task := wiring.task_store().read(id)):
         return Target(task, None)
+    lesson = _lesson(id, options)
+    return Target(as_task(lesson), lesson)
+
+
+def feedback(
+    fingerprint: Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")],
+    verdict: Annotated[Feedback, typer.Argument(help="Whether the finding helped.")],
+) -> None:
+    """Say whether a finding was useful or wrong; it counts on the scoreboard.
+
+    The labels nightwatch:useful and nightwatch:wrong on its issue or draft say the same. A finding
+    that is wrong is analysed again.
+    """
+    make_prefect_ready(settings().state, verbose=False)
+    options, _ = options_of_words()
+    lesson, now = _lesson(fingerprint.strip(), options), wiring.now()
+    said = OutcomeEvent(kind=verdict, on=now.date(), night=f"feedback {now.isoformat()}")
+    news = OutcomeUpdate(fingerprint=lesson.fingerprint, outcomes=(said,))
+    file = wiring.publishing(options).knowledge.write(apply_outcomes(lesson, news))
+    Console(soft_wrap=True).print(Text(f"{verdict}: {line(lesson.title, 200)} ({file})"))
+
+
+def _lesson(id: str, options: NightOptions) -> Lesson:
     lessons = lessons_in(wiring.reading(options).knowledge)
     exact = [lesson for lesson in lessons if is_name(id, lesson.names)]
     matches = exact or [lesson for lesson in lessons if is_beginning(id, lesson.names, 1)]
     if len(matches) == 1:
-        return Target(as_task(matches[0]), matches[0])
+        return matches[0]
     if matches:
         several = ", ".join(lesson.fingerprint for lesson in matches[:5])
         raise StopTheNight(

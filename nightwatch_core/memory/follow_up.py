@@ -10,7 +10,7 @@ from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes import Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import Lesson, OutcomeKind, OutcomeUpdate
+from nightwatch_core.models.knowledge import FEEDBACK, Lesson, OutcomeKind, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import digest
@@ -151,7 +151,8 @@ def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
             "outcomes": tuple(
                 event
                 for event in lesson.outcomes
-                if event.number in numbers and _may_be(event.kind, event.number, merged)
+                if (event.number is None and event.kind in FEEDBACK)
+                or (event.number in numbers and _may_be(event.kind, event.number, merged))
             ),
         }
     )

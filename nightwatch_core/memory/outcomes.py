@@ -14,6 +14,7 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import (
+    FEEDBACK,
     FixWatch,
     Lesson,
     OccurrenceCount,
@@ -26,6 +27,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.markers import LABEL
 from nightwatch_core.traces.placing import ReadFile
 
 RELEASES_COUNT = timedelta(days=30)  # before a merge; older releases do not show what runs
@@ -51,6 +53,7 @@ TROUBLES: dict[OutcomeKind, str] = {
     "no effect": "its fix in {number} had no effect",
     "regressed": "it came back after its fix in {number}",
     "reopened": "its issue {number} was reopened",
+    "wrong": "{number} was marked as wrong",
 }
 
 Stands = Callable[[Lesson], bool]
@@ -121,6 +124,8 @@ def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[Outco
         elif last in SHUT:
             kinds = ["reopened"]
         kinds = [kind for kind in kinds if kind != last]
+    labelled = (kind for kind in FEEDBACK if f"{LABEL}:{kind}" in item.labels)
+    kinds += [kind for kind in labelled if kind not in earlier]
     # An issue that is open again after a regression was reopened by us: that is no more news.
     by_us = lesson.watch is not None and lesson.watch.verdict == "regressed"
     comments = [line(text, LONGEST_WORDS) for text in item.words[:MOST_QUOTED]]
@@ -131,7 +136,7 @@ def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[Outco
             on=night_date(tonight.night),
             night=tonight.night.id,
             words=tuple(filter(None, comments))
-            if kind in ("closed unmerged", "not planned")
+            if kind in ("closed unmerged", "not planned", "wrong")
             else (),
             because=REOPENED if by_us and kind == "reopened" else "",
             answered=by_us and kind == "reopened",
@@ -163,6 +168,7 @@ def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     ends = {
         ("issue" if event.kind in (*SHUT, "reopened") else "pull", event.number): event.kind
         for event in new
+        if event.kind not in FEEDBACK
     }
 
     def updated(item: PublishedItem) -> PublishedItem:

@@ -307,11 +307,23 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
             "known_as": tuple(sorted(own.lesson.names)),
             "rejected": refused,
             "failed_pulls": failed_pulls(own.lesson),
+            "another_cause": _is_another_cause(analysis, own.lesson),
             "news": own.match.doubt,
             "unsettled_nights": own.match.unsettled_nights,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }
     return analysis.model_copy(update=update)
+
+
+def _is_another_cause(analysis: Analysis, lesson: knowledge.Lesson) -> bool:
+    """Tell whether both prove a cause, and by other lines than those that the error ran through."""
+    trace = analysis.case.trace
+    passed = {(frame.repo_path, frame.line) for frame in trace.in_app} if trace else set()
+    ran = {(e.path, e.quote.strip()) for e in analysis.evidence if (e.path, e.line) in passed}
+    now = {(e.path, e.quote.strip()) for e in analysis.evidence if e.verified} - ran
+    before = {(cited.path, cited.quote.strip()) for cited in lesson.evidence} - ran
+    proved = analysis.has_cause and lesson.has_cause and bool(now and before)
+    return proved and now.isdisjoint(before)
 
 
 def checked(analysis: Analysis, code: CodeReader) -> Analysis:
@@ -347,7 +359,8 @@ def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) ->
         return Doubt("it is another error, and shares only a name with it")
     analysis = reused_analysis(lesson, tonight.case, tonight.night)
     if why := why_no_news(lesson, tonight.night.window.until):
-        update = {"fix": (), "waiting": why, "because": (*analysis.because, why)}
+        because = (*analysis.because, why)
+        update = {"fix": (), "waiting": why, "unsettled_nights": 0, "because": because}
         return checked(analysis.model_copy(update=update), code)
     if doubt := turn_of(lesson, tonight, digest_of):
         return doubt

@@ -39,6 +39,8 @@ OUTCOMES: dict[knowledge.OutcomeKind, Mark] = {
     "not planned": Mark(0.0, "issue closed as not planned"),
     "no effect": Mark(0.0, "merged without effect"),
     "regressed": Mark(0.0, "came back after the fix"),
+    "useful": Mark(1.0, "marked as useful"),
+    "wrong": Mark(0.0, "marked as wrong"),
     "reopened": Mark(None, "issue reopened, effect not measured"),
 }
 EFFECTS: tuple[knowledge.OutcomeKind, ...] = ("verified", "no effect", "regressed")
@@ -131,7 +133,8 @@ def judgements(lessons: Iterable[knowledge.Lesson]) -> tuple[Judgement, ...]:
     """Judge each analysis whose issue or pull request was published.
 
     Items with the same fix come from the same analysis; without a fix, items of the same night.
-    One that named no cause can be neither right nor wrong.
+    One that named no cause can be neither right nor wrong. What people said of an error itself is
+    about its last analysis, published or not.
     """
     judged = []
     for lesson in lessons:
@@ -139,13 +142,24 @@ def judgements(lessons: Iterable[knowledge.Lesson]) -> tuple[Judgement, ...]:
         for item in lesson.proposed:
             if item.has_cause:
                 attempts[item.fix or item.night or item.on.isoformat()].append(item)
-        judged += [_judged(lesson, items) for items in attempts.values()]
+        said = any(e.number is None and e.kind in knowledge.FEEDBACK for e in lesson.outcomes)
+        if said and not attempts and lesson.has_cause:
+            unpublished = knowledge.PublishedItem(
+                kind="issue", number=0, on=lesson.first_detected, confidence=lesson.confidence
+            )
+            attempts[""] = [unpublished]
+        ends = [*attempts][-1:]
+        judged += [
+            _judged(lesson, items, unnumbered=name in ends) for name, items in attempts.items()
+        ]
     return tuple(judged)
 
 
-def _judged(lesson: knowledge.Lesson, items: list[knowledge.PublishedItem]) -> Judgement:
-    """Judge one attempt: production's word first, then a reviewer's, then the issue's."""
-    numbers = {item.number for item in items}
+def _judged(
+    lesson: knowledge.Lesson, items: list[knowledge.PublishedItem], *, unnumbered: bool
+) -> Judgement:
+    """Judge one attempt: production's word first, then people's on the finding, on its items."""
+    numbers = {item.number for item in items} | ({None} if unnumbered else set())
     kinds = [event.kind for event in lesson.outcomes if event.number in numbers]
     kinds += [item.outcome for item in items if item.outcome in OUTCOMES]
 
@@ -153,6 +167,7 @@ def _judged(lesson: knowledge.Lesson, items: list[knowledge.PublishedItem]) -> J
         return next((kind for kind in reversed(kinds) if kind in family), None)
 
     effect, review, on_issue = last(EFFECTS), last(REVIEWS), last(ON_ISSUES)
+    effect = effect or last(knowledge.FEEDBACK)
     is_merged = review in knowledge.MERGED
     is_taken_back = is_merged and on_issue == "reopened"  # until the effect is measured
     kind = effect or (on_issue if is_taken_back else review or on_issue)
@@ -161,7 +176,8 @@ def _judged(lesson: knowledge.Lesson, items: list[knowledge.PublishedItem]) -> J
         right = None
     elif right and is_merged and "edited before merge" in kinds:
         right = OUTCOMES["edited before merge"].right  # what worked is in part not ours
-    return Judgement(items[0].confidence, right, kind, bool(effect) or is_merged)
+    is_merged = is_merged or effect in EFFECTS
+    return Judgement(items[0].confidence, right, kind, is_merged)
 
 
 def with_drafts(board: knowledge.Scoreboard, own: Iterable[OwnItem]) -> knowledge.Scoreboard:

@@ -121,6 +121,7 @@ class Analysis(Value):
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet
     stated_confidence: answer.Confidence | None = None  # the analyst's, where ours differs
+    another_cause: bool = False  # than the one that its lesson had proved
     settled: tuple[int, ...] = ()  # issues we reopened for it, and people closed again
     waiting: str = ""  # why a known error that goes on is no news: its fix is not deployed yet …
     news: str = ""  # why a known error was looked at again

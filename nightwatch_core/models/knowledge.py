@@ -24,7 +24,13 @@ OutcomeKind = Literal[
     "verified",
     "no effect",
     "regressed",
+    # of the finding, as somebody labelled its issue or pull request, or said by a command
+    "useful",
+    "wrong",
 ]
+
+Feedback = Literal["useful", "wrong"]
+FEEDBACK: tuple[OutcomeKind, ...] = ("useful", "wrong")  # as labels with the prefix `nightwatch:`
 
 MERGED: tuple[OutcomeKind, ...] = ("merged", "edited before merge")
 # Not proposed again as it is.

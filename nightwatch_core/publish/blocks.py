@@ -72,7 +72,18 @@ BRIEF = Limits(
     known=False,
     paths=1,
     without=frozenset(
-        {"facts", "failing", "message", "fix", "considered", "learned", "capture", "how", "trace"}
+        {
+            "facts",
+            "failing",
+            "feedback",
+            "message",
+            "fix",
+            "considered",
+            "learned",
+            "capture",
+            "how",
+            "trace",
+        }
         | {"evidence_more", "scoreboard", "run", "files", "proof", "checked"}
     ),
     without_if_known=frozenset({"evidence", "suspects", "next", "verdict", "also", "open"}),

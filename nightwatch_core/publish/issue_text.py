@@ -16,6 +16,7 @@ from nightwatch_core.code.edits import diff as edits_diff
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.knowledge import OutcomeEvent
 from nightwatch_core.publish import finding as parts
 from nightwatch_core.publish.blocks import CAUSE, CodeLine, Limits, code_text
 from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
@@ -49,10 +50,18 @@ def labels(analysis: Analysis) -> tuple[str, ...]:
     return (LABEL, f"confidence-{analysis.confidence}", *fix)
 
 
-def issue_body(finding: FindingView, key: str, night: str) -> str:
-    """Return the body of an issue."""
+def issue_body(finding: FindingView, key: str, night: str, comes_after: int | None = None) -> str:
+    """Return the body of an issue; it links the closed one that the error had by another cause."""
     names = ISSUE if finding.analysis.has_cause else HANDOVER
-    return _joined(_head(finding, key, night), *_sections(finding, names))
+    link = f"This error came back after #{comes_after} was closed, with another cause."
+    first = (link,) if comes_after else ()
+    return _joined(_head(finding, key, night), *first, *_sections(finding, names))
+
+
+def verified_body(fingerprint: str, key: str, night: str, event: OutcomeEvent) -> str:
+    """Return the comment that proposes to close an issue, with the figures that speak for it."""
+    text = f"**The fix in #{event.number} is verified in production**: {markdown(event.because)}."
+    return _joined(marker(fingerprint, key, night), text, "This issue can be closed.")
 
 
 def comment_body(finding: FindingView, key: str, night: str, news: str) -> str:

@@ -1,6 +1,6 @@
 """Plan the issues to open, comment on or reopen tonight, and the fixes that become drafts."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from itertools import filterfalse, pairwise
 
 from nightwatch_core.code import edit_policy, edits
@@ -11,6 +11,7 @@ from nightwatch_core.code.related_code import Reach, Search, reach_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
+from nightwatch_core.models.knowledge import OutcomeUpdate
 from nightwatch_core.models.options import MAX_OPEN_ISSUES, NightOptions
 from nightwatch_core.models.proposals import (
     Comment,
@@ -50,24 +51,28 @@ def plan_issues(
     commit: Commit | None,
     night: str,
     drafts: tuple[Skip, ...] = (),
+    followed: tuple[OutcomeUpdate, ...] = (),
 ) -> PublishPlan:
     """Return issues to open, to comment on, to reopen; the rest with reasons.
 
-    `drafts` are the drafts that will not be made: an issue says why.
+    `drafts` are the drafts that will not be made: an issue says why. `followed` is what the night
+    brought for earlier proposals: an open issue whose fix is verified can be closed.
 
     Errors with one cause share an issue. Limits count what is new tonight; a night that is taken up
     again counts what it opened before.
     """
-    proposals: list[Proposal] = []
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
+    may_write = options.highest_tier()[0] != "report"
+    proposals: list[Proposal] = [*_closings(issues, followed, commit, night)] if may_write else []
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (share for cause in causes(in_order(analyses)) for share in shares(cause, issues)):
         no_draft = doubts_about((member.fingerprint for member in share.members), drafts)
         finding = FindingView(share.speaker, share.others, commit, no_draft=no_draft)
         draft = _no_issue(share, options, night) or _about(finding, share, night)
-        opens = isinstance(draft, OpenIssue) and share.item is None
+        is_known = share.item is not None and share.item.night == night
+        opens = isinstance(draft, OpenIssue) and not is_known
         if not isinstance(draft, Reason):
             reason = _no_room_for_issue(options, open_now, new) if opens else None
             if isinstance(draft, Comment) and options.force:
@@ -86,6 +91,23 @@ def plan_issues(
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
+def _closings(
+    issues: tuple[OwnItem, ...],
+    followed: tuple[OutcomeUpdate, ...],
+    commit: Commit | None,
+    night: str,
+) -> Iterator[Comment]:
+    """Propose once to close each open issue whose fix was verified tonight."""
+    repository = commit.repository if commit else ""
+    news = ((update, event) for update in followed for event in update.outcomes)
+    for update, event in news:
+        for item in issues if event.kind == "verified" and event.number else ():
+            if item.state == "open" and update.fingerprint in item.names:
+                key = effect_key("verified", repository, str(item.number), str(event.number))
+                body = issue_text.verified_body(item.fingerprint, key, night, event)
+                yield Comment(key=key, fingerprint=item.fingerprint, number=item.number, body=body)
+
+
 def _skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
     return Skip(
         fingerprint=analysis.fingerprint,
@@ -100,8 +122,10 @@ def _no_issue(share: Share, options: NightOptions, night: str) -> Reason | None:
     tier, reason = tier_of(Candidate(share.members, options))
     if tier != "report" or reason is None:
         return None
-    if reason.cause == "weak" and share.item and share.item.night != night:
-        return None  # an issue there is gets its news
+    is_closed = share.item is not None and share.item.state == "closed"
+    has_news = reason.cause == "weak" or (reason.cause == "unknown" and is_closed)
+    if has_news and share.item and share.item.night != night:
+        return None  # an issue there is gets its news, and is opened again
     return _by_choice(reason, share.item, night)
 
 
@@ -120,6 +144,8 @@ def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Commen
         return _news(finding, share, item, night)
     if settled := _settled(analysis, item):
         return Reason("settled", f"issue #{item.number} {settled}")
+    if analysis.another_cause:
+        return _issue(finding, share, night, comes_after=item.number)
     key = _news_key(commit, item, night)
     why = f" ({analysis.news})" if analysis.news else ""
     news = (
@@ -135,7 +161,7 @@ def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Commen
 
 
 def _settled(analysis: Analysis, item: OwnItem) -> str:
-    if analysis.waiting:
+    if analysis.waiting and not analysis.unsettled_nights:
         return f"is closed: {analysis.waiting}"
     if item.state_reason == "not_planned":
         return "was closed as not planned"
@@ -147,16 +173,20 @@ def _settled(analysis: Analysis, item: OwnItem) -> str:
     return ""
 
 
-def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
+def _issue(
+    finding: FindingView, share: Share, night: str, comes_after: int | None = None
+) -> OpenIssue:
+    """The issue of a finding; `comes_after` is a closed one, of the same error by another cause."""
     analysis, item = finding.analysis, share.item
     repository = finding.commit.repository if finding.commit else ""
-    key = (item.key if item else "") or effect_key("issue", repository, analysis.fingerprint)
+    of = (analysis.fingerprint, *((str(comes_after),) if comes_after else ()))
+    key = (item.key if item and not comes_after else "") or effect_key("issue", repository, *of)
     return OpenIssue(
         key=key,
         fingerprint=analysis.fingerprint,
         also=share.also,
         title=issue_text.issue_title(analysis),
-        body=issue_text.issue_body(finding, key, night),
+        body=issue_text.issue_body(finding, key, night, comes_after),
         labels=issue_text.labels(analysis),
         fix=fix_digest(analysis.fix),
     )

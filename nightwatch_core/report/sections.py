@@ -46,7 +46,7 @@ VERDICTS: tuple[knowledge.OutcomeKind, ...] = ("regressed", "no effect", "verifi
 ORDER: tuple[knowledge.OutcomeKind, ...] = (  # what asks for somebody first
     *VERDICTS,
     *("closed unmerged", "not planned", "reopened"),
-    *("edited before merge", "merged", "closed"),
+    *("wrong", "edited before merge", "merged", "closed", "useful"),
 )
 EFFECTS = {
     "verified": "fixed and verified",
@@ -166,7 +166,8 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
     entries: list[Entry] = []
     shown: set[tuple[str, int | None]] = set()
     for update, event in _news(report):
-        kind = "issue" if event.kind in _OF_ISSUES else "pull"
+        of_issue = ("issue", event.number) in addresses and event.kind in knowledge.FEEDBACK
+        kind = "issue" if event.kind in _OF_ISSUES or of_issue else "pull"
         shown.add((kind, event.number))
         if event.kind in VERDICTS:
             continue  # among the changes
@@ -343,6 +344,7 @@ def capture_command(analysis: Analysis, report: RunReport) -> str:
 
 
 COMMITS = 8  # that a night read and that are named
+VERDICT = "useful|wrong"  # to choose from
 _FILES = ("report.html", "report.md", "report.json")
 
 
@@ -450,10 +452,12 @@ def end(report: RunReport, limits: Limits) -> Section:
     spent = plain.facts("end", used=used, report=report, sent=left_sentence(report.health))
     commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
+    helped = filter(None, (one_command(a.fingerprint, "feedback") for a in report.analyses[:1]))
+    said = _commands("Say whether a finding helped", [f"{item} {VERDICT}" for item in helped])
     name = "Capture what was learned"
     capture = _commands(name, [f"{command}{more}" for command in commands[:1]])
     paths = _commands("Report", report_files(report)[: limits.paths])
-    parts = (_learned(report), Facts(items=spent), _again(report), capture, paths)
+    parts = (_learned(report), Facts(items=spent), _again(report), capture, said, paths)
     return section("end", "", *parts)
 
 

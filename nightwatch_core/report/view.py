@@ -441,6 +441,9 @@ def _sections(
     yield blocks.section("how", "How it was found", how, folded=True)
     if again := one_command(analysis.fingerprint):
         yield blocks.section("again", "", blocks.Command(name="Analyse again", text=again))
+    if said := one_command(analysis.fingerprint, "feedback"):
+        helped = blocks.Command(name="Did it help?", text=f"{said} {sections.VERDICT}")
+        yield blocks.section("feedback", "", helped)
 
 
 def _seen(case: Case) -> str:

@@ -10,13 +10,15 @@ from night_world import worlds
 from twins.reading import MemoryModel
 from typer.testing import CliRunner
 
-from flows.commands.compound import compound
+from flows.commands.compound import compound, feedback
 from flows.commands.memory import learnings
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.memory.note_reader import notes_in
+from nightwatch_core.memory.outcomes import open_trouble
+from nightwatch_core.memory.scoreboard import judgements
 from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
 from tasks.dependencies import using
 
@@ -33,6 +35,7 @@ Country rates are cached for a day.
 app = typer.Typer()
 app.command()(learnings)
 app.command()(compound)
+app.command()(feedback)
 
 
 @pytest.fixture
@@ -81,6 +84,16 @@ def test_a_model_is_asked_on_request_alone_and_the_output_keeps_its_shape(home: 
     found = yaml.safe_load(chosen.stdout)
     assert [learning["task_id"] for learning in found["relevant_learnings"]] == ["show-rates"]
     assert "Chosen by claude-x of 3 that share words." in chosen.stderr
+
+
+def test_what_a_person_says_of_a_finding_is_kept_and_has_it_analysed_again(home: Path) -> None:
+    for verdict in ("wrong", "useful", "nonsense"):
+        done = CliRunner().invoke(app, ["feedback", "aaaaaaaa", verdict])
+        assert done.exit_code == (2 if verdict == "nonsense" else 0), (done.output, done.exception)
+    said = kept(home)
+    assert [event.kind for event in said.outcomes] == ["wrong", "useful"]
+    assert open_trouble(said) == "a proposal of ours was marked as wrong"
+    assert [item.right for item in judgements((said,))] == [1.0]
 
 
 def test_compound_writes_notes_into_a_lesson_and_links_what_is_similar(home: Path) -> None:

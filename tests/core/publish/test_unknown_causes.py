@@ -3,6 +3,7 @@
 import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
 
+from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OpenIssue, OwnItem, Reopen
@@ -49,7 +50,18 @@ def issues(*analyses, own=(), options=NightOptions()):  # noqa: B008
 CLOSED = item(state="closed", state_reason="completed", closed_at=DAY.replace(day=1))
 
 
-@pytest.mark.parametrize("own", [(), (item(),), (CLOSED,)], ids=["new", "open", "closed"])
+def test_a_closed_issue_is_opened_again_for_it():
+    plan = issues(unknown(), known(), own=(CLOSED,))
+    (reopened,) = (one for one in plan.proposals if isinstance(one, Reopen))
+    assert (reopened.kind, reopened.number) == ("reopen", 7)
+    assert "why `line` has no price" in reopened.body
+    waits = {"ending": Ending(kind="reused"), "unsettled_nights": 2, "waiting": "seen since …"}
+    assert issues(unknown(**waits), own=(CLOSED,)).proposals[0].kind == "reopen"
+    measured = known(1, ending=Ending(kind="reused"), waiting="its fix was merged in #4")
+    assert issues(measured, own=(CLOSED,)).proposals == ()
+
+
+@pytest.mark.parametrize("own", [(), (item(),)], ids=["new", "open"])
 def test_it_is_skipped_with_its_cause_whatever_there_is(own):
     plan = issues(unknown(), known(), own=own)
     assert [one.fingerprint for one in plan.proposals] == ["v1:2"]
@@ -82,7 +94,7 @@ def test_asked_for_it_is_an_issue_that_claims_nothing():
     assert issue.labels == ("nightwatch", "cause-unknown")
     for told in ("## Cause unknown", "Cause unknown: why `line` has no price.",
                  "`shop/cart.py:2`",
-                 "2      return sum(line.price for line in lines)", "## Next steps",
+                 "2>     return sum(line.price for line in lines)", "## Next steps",
                  "Find out who adds a line", "Ann, 2026-11-02"):  # fmt: skip
         assert told in issue.body
     for claim in ("Root cause", "Confidence", "asks lines for a price", "The price is lost"):

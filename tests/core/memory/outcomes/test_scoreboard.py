@@ -25,6 +25,7 @@ from nightwatch_core.memory.scoreboard import (
 )
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.knowledge import (
+    FEEDBACK,
     ConfidenceTier,
     Lesson,
     OutcomeEvent,
@@ -48,7 +49,7 @@ def only(*lessons: Lesson):  # type: ignore[no-untyped-def]
 
 
 def test_every_outcome_has_a_mark_and_a_family() -> None:
-    assert set(OUTCOMES) == set(KINDS) == {*EFFECTS, *REVIEWS, *ON_ISSUES}
+    assert set(OUTCOMES) == set(KINDS) == {*EFFECTS, *FEEDBACK, *REVIEWS, *ON_ISSUES}
 
 
 @pytest.mark.parametrize(("outcome", "right", "merged"), TABLES["outcomes_of_pull_requests"])
@@ -71,6 +72,21 @@ def test_a_draft_that_came_a_night_later_with_the_same_fix_is_the_same_attempt()
     late = proposed(12, "merged", night="n2", fix="f1")
     found = only(published(issue(11, night="n1", fix="f1"), late))
     assert found.right == 1.0
+
+
+def test_what_people_say_of_a_finding_counts_published_or_not() -> None:
+    def said(kind: OutcomeKind, number: int | None = None) -> tuple[OutcomeEvent, ...]:
+        return (OutcomeEvent(kind=kind, number=number, on=DAY),)
+
+    rights = [
+        only(published(proposed(12, "merged"), outcomes=said("wrong", 12))).right,
+        only(published(proposed(12, "verified"), outcomes=said("wrong"))).right,  # production wins
+        only(published(issue(11), outcomes=said("useful"))).right,
+        only(published(outcomes=said("wrong"))).right,
+    ]
+    assert rights == [0.0, 1.0, 1.0, 0.0]
+    two = published(proposed(12), proposed(15, night="n9"), outcomes=said("useful"))
+    assert [each.right for each in judgements([two])] == [None, 1.0]  # the last one is meant
 
 
 def test_another_fix_of_another_night_is_another_attempt() -> None:
