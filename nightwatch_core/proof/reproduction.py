@@ -187,7 +187,9 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     crash = crash._replace(least=least)
     changed = (crash.places[0].path,)
     kit = kit_as_proved(changed, failing, briefing.options, briefing.cache.documents)
-    if isinstance(kit, str) or kit.verify or kit.language not in RECORDERS:
+    if not isinstance(kit, str) and kit.language not in RECORDERS:
+        return f"crashes in {kit.language} cannot be recorded yet"
+    if isinstance(kit, str) or kit.verify:
         return "no way to run a single test of this project was found"
     recorder = RECORDERS[kit.language]
     seconds = briefing.options.gate_seconds  # as much as the gate gives

@@ -13,7 +13,8 @@ from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 
 pytestmark = [pytest.mark.slow]
-LANGUAGES = tables_of(__file__)
+TABLES = tables_of(__file__)
+LANGUAGES = {name: table for name, table in TABLES.items() if "program" in table}
 PYTHON, RUBY, NODE = (LANGUAGES[name]["files"] for name in ("python", "ruby", "javascript"))
 
 
@@ -50,6 +51,17 @@ def test_a_bad_fix_fails_with_what_is_wrong(project, name):
     result = project(name)
     assert result.outcome == "failed", result
     assert result.text
+
+
+@pytest.mark.parametrize(("old", "executing"), [("a + b", None), ("a - b", 0)])
+def test_what_is_compiled_and_runs_in_a_stopped_thread_is_known(old, executing, tmp_path):
+    needs("sandbox", "node")
+    files = TABLES["compiled"]
+    path = "lib/cart.cjs"
+    sandbox = cells.sandbox(tmp_path, files)
+    result = asked(sandbox, files, NightCache(), path, files[path].replace(old, f"{old} + 0"))
+    sandbox.close()
+    assert (result.outcome, result.executing) == ("passed", executing), result
 
 
 @pytest.mark.parametrize(

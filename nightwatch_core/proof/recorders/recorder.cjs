@@ -27,34 +27,93 @@
       return url;
     }
   };
+  const mapOf = (text) => {
+    const found = text.matchAll(/^\/\/[#@] sourceMappingURL=data:[^,\n]*base64,([\w+/=]+)/gm);
+    const last = [...found].pop();
+    try {
+      const { SourceMap } = require('module');
+      return last && new SourceMap(JSON.parse(Buffer.from(last[1], 'base64').toString()));
+    } catch {
+      return undefined;
+    }
+  };
+  // lines of the file, each with an offset in what ran: its source map knows, where it was compiled
+  const starts = (text) => {
+    const map = mapOf(text);
+    const rows = [];
+    let start = 0;
+    text.split('\n').forEach((row, at) => {
+      for (const word of row.matchAll(map ? /\S+/g : /^\s*\S/g)) {
+        const line = map ? map.findEntry(at, word.index).originalLine : at;
+        const column = map ? word.index : word[0].length - 1;
+        if (line >= 0) rows.push([line + 1, start + column]);
+      }
+      start += row.length + 1;
+    });
+    return rows;
+  };
   const executed = (script) => {
     const file = placed(script.url);
     const rows = [];
-    if (!watched.has(file)) return rows;
+    let text = '';
+    session.post('Debugger.getScriptSource', { scriptId: script.scriptId }, (wrong, answer) => {
+      text = wrong ? fs.readFileSync(file, 'utf8') : answer.scriptSource;
+    });
     // of nested ranges the innermost decides, and it comes last
     const ranges = script.functions.flatMap((one) => one.ranges);
-    let start = 0;
-    fs.readFileSync(file, 'utf8').split('\n').forEach((text, at) => {
-      const first = start + text.search(/\S|$/);
-      start += text.length + 1;
+    for (const [line, first] of starts(text)) {
+      if (!watched.get(file).has(line)) continue;
       const inside = ranges.filter((one) => one.startOffset <= first && first < one.endOffset);
       const inner = inside.sort((a, b) => a.endOffset - a.startOffset - b.endOffset + b.startOffset);
-      const runs = inner.length && inner[0].count > 0 && text.trim();
-      if (runs && watched.get(file).has(at + 1)) {
-        rows.push(JSON.stringify({ ran: file, line: at + 1, test: '' }));
+      if (inner.length && inner[0].count > 0) {
+        watched.get(file).delete(line);
+        rows.push(JSON.stringify({ ran: file, line, test: '' }));
       }
-    });
+    }
     return rows;
+  };
+  const write = () => {
+    session.post('Profiler.takePreciseCoverage', (wrong, answer) => {
+      const ours = wrong ? [] : answer.result.filter((one) => watched.has(placed(one.url)));
+      if (!ours.length) return;
+      session.post('Debugger.enable');
+      const rows = ours.flatMap(executed);
+      session.post('Debugger.disable');
+      if (rows.length) fs.appendFileSync(log, `${rows.join('\n')}\n`);
+    });
+  };
+  // a thread that is stopped, as pools of workers do, has no exit: it writes before
+  const writeBeforeStops = () => {
+    const { BroadcastChannel, Worker, isMainThread, threadId } = require('worker_threads');
+    if (!BroadcastChannel) return;
+    const waiting = new Map();
+    const channel = new BroadcastChannel('nightwatch stops');
+    channel.unref();
+    channel.onmessage = ({ data }) => {
+      if (waiting.has(-data)) waiting.get(-data)();
+      if (isMainThread || data !== threadId) return;
+      write();
+      channel.postMessage(-data);
+    };
+    const stop = Worker.prototype.terminate;
+    Worker.prototype.terminate = async function terminate() {
+      const thread = this.threadId;
+      const asked = (done) => {
+        const timer = setTimeout(done, 2000);
+        waiting.set(thread, () => done(clearTimeout(timer)));
+        this.once('exit', waiting.get(thread));
+        channel.postMessage(thread);
+      };
+      if (thread > 0) await new Promise(asked);
+      return stop.call(this);
+    };
   };
   if (watched.size) {
     session.post('Profiler.enable');
     session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-    process.on('exit', () => {
-      session.post('Profiler.takePreciseCoverage', (wrong, answer) => {
-        const rows = wrong ? [] : answer.result.flatMap(executed);
-        if (rows.length) fs.appendFileSync(log, `${rows.join('\n')}\n`);
-      });
-    });
+    process.on('exit', write);
+    process.on('SIGTERM', () => process.listenerCount('SIGTERM') > 1 || process.exit(143));
+    writeBeforeStops();
     return;
   }
   const isOwn = (file) => file.startsWith('/work/') && !file.includes('/node_modules/');
