@@ -27,6 +27,9 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import OF_A_RUN, PATHS, REPLACED, SECTIONS, NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+_WHEEL = Path(__file__).resolve().with_name("packaged")  # where there is no checkout
+PACKAGED = _WHEEL if _WHEEL.is_dir() else CHECKOUT  # has agents/, knowledge/, deployments/
+_HOME = Path("~/.nightwatch") if PACKAGED == _WHEEL else CHECKOUT
 PREFIX = "NIGHTWATCH_"
 CONFIG = "nightwatch.toml"
 T = TypeVar("T")
@@ -84,9 +87,13 @@ class Settings(_FromOutside):
         "NIGHTWATCH_SCHEDULE",
         "When its deployment runs: a time or a cron expression, then the time zone.",
         "05:00 Europe/Berlin",
-        pattern=r"^(\d\d?:\d\d|(\S+ ){4}\S+)( \S+)?$",
     )
-    home: Path = _from("NIGHTWATCH_HOME", "Folder that contains agents/ and knowledge/.", CHECKOUT)
+    home: Path = _from(
+        "NIGHTWATCH_HOME",
+        "Folder that contains agents/ and knowledge/.",
+        _HOME,
+        validate_default=True,
+    )
     state_dir: Path = _from(
         "NIGHTWATCH_STATE", "Folder for state: reports, results, database.", Path(".nightwatch")
     )
@@ -163,6 +170,12 @@ class Settings(_FromOutside):
         if not address.lower().startswith("http:") or _is_this_machine(address):
             return address
         raise ValueError("http:// is allowed for localhost only: use https://")
+
+    @property
+    def agents(self) -> Path:
+        """Return the folder of agent files: one's own, else those that came with the package."""
+        own = self.home / "agents"
+        return own if own.is_dir() else PACKAGED / "agents"
 
     @property
     def state(self) -> Path:
@@ -328,7 +341,7 @@ def _is_this_machine(address: str) -> bool:
 
 
 def _env_file() -> Path:
-    return _named(Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT)) / ".env"
+    return _named(Path(os.environ.get("NIGHTWATCH_HOME") or _HOME)) / ".env"
 
 
 def _read(kind: Callable[..., T], what: str, given: Mapping[str, object]) -> T:

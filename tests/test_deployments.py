@@ -1,5 +1,6 @@
 """What deployments/ says is true: every entrypoint, the schedule, the image's files, the words."""
 
+import copy
 import importlib
 import inspect
 import re
@@ -16,6 +17,8 @@ from prefect import Flow
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy
 from prefect.client.schemas.schedules import CronSchedule
 
+from flows.commands.deploy import cron_of, of_application
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.settings import names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,3 +140,40 @@ def test_the_image_gets_its_files_and_nothing_private() -> None:
     private = {"**/.env", "knowledge/errors/*", "knowledge/index.yml", "knowledge/quarantine"}
     assert private <= set(rules)
     assert rules.index("!knowledge") < rules.index("knowledge/errors/*")
+
+
+def test_each_application_has_its_own_deployments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {}
+    for name, schedule in (("shop", "04:30 Europe/Berlin"), ("api", "0 6 * * 1-5 UTC")):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(f'[application]\nname = "{name}"\nschedule = "{schedule}"\n')
+        monkeypatch.setenv("NIGHTWATCH_CONFIG", str(file))
+        made[name] = of_application(copy.deepcopy(SHIPPED))["deployments"]
+        assert {item["name"] for item in made[name]} == {name}
+        assert [item["entrypoint"] for item in made[name]] == [
+            item["entrypoint"] for item in SHIPPED["deployments"]
+        ]
+        for item in made[name]:
+            assert item["tags"] == ["nightwatch", name]
+            assert item["work_pool"]["job_variables"]["env"]["NIGHTWATCH_CONFIG"] == str(file)
+    (shop,), (api,) = (apps[0]["schedules"] for apps in made.values())
+    assert (shop["cron"], shop["timezone"]) == ("30 4 * * *", "Europe/Berlin")
+    assert (api["cron"], api["timezone"]) == ("0 6 * * 1-5", "UTC")
+
+
+def test_without_a_file_the_deployments_are_those_of_the_yaml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert of_application(copy.deepcopy(SHIPPED)) == SHIPPED
+
+
+@pytest.mark.parametrize(
+    "schedule", ["25:00 UTC", "5 o'clock", "05:00 Europe/Nowhere", "* * UTC", ""]
+)
+def test_a_schedule_that_is_none_says_how_to_write_one(schedule: str) -> None:
+    with pytest.raises(StopTheNight, match="05:00 Europe/Berlin"):
+        cron_of(schedule)

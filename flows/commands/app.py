@@ -15,6 +15,7 @@ from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import REPLACED
 
 VERBS: Mapping[str, str] = {
+    "init": "init:init",
     "try": "night:try_file",
     "night": "night:night",
     "one": "night:one",
@@ -28,6 +29,7 @@ VERBS: Mapping[str, str] = {
     "bundle": "sealed:bundle",
     "check": "setup:check",
     "prepare": "prepare:prepare",
+    "deploy": "deploy:deploy",
     "scoreboard": "memory:scoreboard",
     "feedback": "compound:feedback",
     "compound": "compound:compound",
@@ -39,7 +41,7 @@ VERBS: Mapping[str, str] = {
 }
 """Every verb, and where it is made: a module of this package and the function or command in it."""
 
-STATELESS = ("try", "agents")  # verbs that keep nothing and read nothing that was kept
+STATELESS = ("try", "agents", "init")  # verbs that keep nothing and read nothing that was kept
 
 
 def app(verbs: Iterable[str] = VERBS) -> typer.Typer:

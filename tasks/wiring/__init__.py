@@ -108,7 +108,7 @@ def transcripts() -> Transcripts:
 
 def agent_store() -> ports.AgentStore:
     """Return the agent files."""
-    return AgentFiles(settings().home / "agents")
+    return AgentFiles(settings().agents)
 
 
 def knowledge_of(options: NightOptions) -> ports.KnowledgeReader:
@@ -207,7 +207,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         code=services.recorded_code(options, at),
         tracker=tracker,
         knowledge=local.knowledge(options, at),
-        agents=AgentFiles(at.home / "agents"),
+        agents=AgentFiles(at.agents),
         model=rules if is_local else services.claude(options, at),
         clock=SystemClock(),
         stand_in=None if is_local else rules,

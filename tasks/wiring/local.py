@@ -25,7 +25,7 @@ from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
 from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
-from nightwatch_core.settings import Settings
+from nightwatch_core.settings import PACKAGED, Settings
 from tasks.reading_progress import new_listener
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
@@ -67,18 +67,21 @@ def delivery(options: NightOptions, at: Settings, night: str, scrub: Scrub) -> L
 
 
 def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
-    """Return lessons, patterns and ignore rules; the sample has its own."""
-    rules = ignore_file(options, at).path
-    if default_ports.is_sample(options):
-        return KnowledgeFiles(at.state / "sample" / "knowledge", rules)
-    return KnowledgeFiles(at.knowledge, rules)
+    """Return lessons, patterns and ignore rules."""
+    return KnowledgeFiles(knowledge_folder(options, at), ignore_file(options, at).source)
+
+
+def knowledge_folder(options: NightOptions, at: Settings) -> Path:
+    """Return the folder of lessons; the sample has its own."""
+    is_sample = default_ports.is_sample(options)
+    return at.state / "sample" / "knowledge" if is_sample else at.knowledge
 
 
 def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
-    """Return the team's rules: next to its lessons, else those of home; the sample has home's."""
-    own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
-    path = own if own.is_file() or not home.is_file() else home
-    return IgnoreFile(home if default_ports.is_sample(options) else path, SystemClock())
+    """Return the team's rules, next to its lessons; at first it has those that came with us."""
+    first = (folder / "knowledge" / "ignore.yml" for folder in (at.home, PACKAGED))
+    own = knowledge_folder(options, at) / "ignore.yml"
+    return IgnoreFile(own, SystemClock(), next((path for path in first if path.is_file()), None))
 
 
 class CodeRecords:

@@ -437,10 +437,16 @@ class Added(NamedTuple):
 class IgnoreFile:
     """An ignore.yml, to which one rule at a time may be added."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
-        """Nothing is touched before it is needed; the file need not exist."""
+    def __init__(self, path: Path, clock: Clock, first: Path | None = None) -> None:
+        """Nothing is touched before it is needed; a file not there yet has the rules of `first`."""
         self.path = path
+        self._first = first
         self._clock = clock
+
+    @property
+    def source(self) -> Path:
+        """Return the file whose rules hold."""
+        return self._first if self._first and not self.path.is_file() else self.path
 
     def today(self) -> date:
         """Return the date, here."""
@@ -487,7 +493,7 @@ class IgnoreFile:
 
     def _text(self) -> str:
         try:
-            return text_of(self.path)
+            return text_of(self.source)
         except FileNotFoundError:
             return ""
         except GiveUp as error:
