@@ -54,7 +54,8 @@ UNTESTED = {
     "ruby": "module Cart\n  def self.total(prices) = prices.sum / prices.size\n\n"
     "  def self.tax(price)\n    price / 5\n  end\nend\n",
     "javascript": "export const total = (p) => p.reduce((a, b) => a + b) / p.length;\n"
-    "export const tax = (price) => {\n  return price / 5;\n};\n",
+    "export const tax = (price) => {\n  return price / 5;\n};\n"
+    "export const net = (price) => price / 5;\n",
 }
 
 

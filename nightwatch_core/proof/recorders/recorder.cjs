@@ -61,8 +61,13 @@
     });
     // of nested ranges the innermost decides, and it comes last
     const ranges = script.functions.flatMap((one) => one.ranges);
+    // the head of a function that nobody calls runs as its file is loaded, which says nothing
+    const idle = script.functions.map((one) => one.ranges[0]).filter((one) => !one.count);
+    const isHead = (first) => idle.some(
+      ({ startOffset: at }) => first <= at && !text.slice(first, at).includes('\n'),
+    );
     for (const [line, first] of starts(text)) {
-      if (!watched.get(file).has(line)) continue;
+      if (!watched.get(file).has(line) || isHead(first)) continue;
       const inside = ranges.filter((one) => one.startOffset <= first && first < one.endOffset);
       const inner = inside.sort((a, b) => a.endOffset - a.startOffset - b.endOffset + b.startOffset);
       if (inner.length && inner[0].count > 0) {
