@@ -34,6 +34,7 @@ from nightwatch_core.proof.crash import crash_of
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of
+from tasks.progress import ANALYSES
 from tasks.records import records
 from tasks.runner import digest, each, settled, step
 from tasks.wiring import reading, transcripts
@@ -105,7 +106,9 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
     log.info("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
     briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
-    analysis = analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
+    with ANALYSES.analysing(assignment) as costs:
+        analysis = analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
+        costs.append(analysis.usage.cost or 0.0)
     log.info("%s: %s", assignment.case.leader.short, ending_text(analysis))
     return analysis
 
@@ -135,6 +138,7 @@ def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analys
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
+    ANALYSES.begin(assignments, options)
     wave = settled(each(analyse, assignments, options), assignments)
     stand_in = None if wave.stopped else reading(options).stand_in
     left = unanswered_assignments(wave, assignments) if stand_in else ()
@@ -150,6 +154,7 @@ def looked_again(
 ) -> tuple[WaveResult, ...]:
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
     wave = third_wave(options, waves, results, capabilities)
+    ANALYSES.begin(wave.assignments, options)
     second = analyse.with_options(name="second look", task_run_name=_LOOK_AGAIN)
     runs = each(second, wave.assignments, options)
     return with_second_looks(results, wave, settled(runs, wave.assignments))

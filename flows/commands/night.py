@@ -20,7 +20,6 @@ from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.intake.windows import lookback
-from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import SECTION_OF, STANDARD_INPUT, NightOptions
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.proof.preparing import described_project
@@ -29,7 +28,7 @@ from nightwatch_core.settings import night_options, settings
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
 from tasks.parameters import chosen_from, described, spell_out_choices
-from tasks.reading_progress import sentence, shown_by
+from tasks.progress import shown_by
 
 # Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
 
@@ -64,23 +63,23 @@ TERMINAL_SECONDS, LINE_SECONDS = 0.2, 15.0  # between two signs
 
 @contextmanager
 def sign_of_life(console: Console, text: str) -> Iterator[None]:
-    """Show on the console that something runs, and the progress of reading large files.
+    """Show on the console that something runs, and how far it has come.
 
     A terminal shows a line that changes; anything else gets a line every so often.
     """
     if not console.is_terminal:
 
-        def print_line(progress: ReadingProgress) -> None:
-            console.print(sentence(progress), markup=False, highlight=False, soft_wrap=True)
+        def print_line(told: str) -> None:
+            if told:
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
 
         with shown_by(print_line, LINE_SECONDS):
             yield
         return
     with console.status(text) as status:
 
-        def show(progress: ReadingProgress) -> None:
-            is_done = progress.bytes >= progress.of_bytes
-            status.update(text if is_done else Text(f"{sentence(progress).capitalize()} …"))
+        def show(told: str) -> None:
+            status.update(Text(f"{told[:1].upper()}{told[1:]} …") if told else text)
 
         with shown_by(show, TERMINAL_SECONDS):
             yield

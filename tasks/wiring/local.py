@@ -26,7 +26,7 @@ from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
 from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import PACKAGED, Settings
-from tasks.reading_progress import new_listener
+from tasks.progress import new_listener
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 

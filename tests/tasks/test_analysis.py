@@ -1,11 +1,13 @@
 """What an analysis is kept under: a resumed night finds it again, and nothing else does."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from night_world import CART, PAY, worlds
 from prefect.context import TaskRunContext
 from twins.reading import MemoryAgents
 
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.code import Commit
@@ -14,6 +16,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
 from tasks.analysis import analysis_key
 from tasks.dependencies import using
+from tasks.progress import NightProgress, shown_by
 
 ALLOWANCE = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
 COMMIT = Commit(repository="shop", sha="a" * 40)
@@ -60,3 +63,21 @@ def test_what_was_learned_or_counted_since_the_night_began_does_not() -> None:
         key(CASE.model_copy(update={"allowance": ALLOWANCE.model_copy(update={"tokens": 9})})),
     ]
     assert {key(), *others} == {key()}
+
+
+def test_whoever_watches_sees_the_wave_the_error_and_what_was_spent():
+    told, night = [], NightProgress()
+    with shown_by(told.append, 0.0):
+        night.begin((CASE, CASE), NightOptions(cost_per_night=2.5))
+        with night.analysing(CASE) as costs:
+            costs.append(0.5)
+        with suppress(GiveUp), night.analysing(CASE):
+            raise GiveUp("no answer")
+        night.begin((CASE,), NightOptions())
+        with night.analysing(CASE):
+            night.begin((), NightOptions())
+    assert told[0] == f"wave 1: 0 of 2 errors analysed, $0.00 of $2.50; now {CART.short}"
+    assert told[1:3:2] == ["wave 1: 1 of 2 errors analysed, $0.50 of $2.50"]
+    assert told[-1] == "wave 2: 1 of 1 error analysed, $0.50 of $6.00"
+    night.begin((CASE.model_copy(update={"night": "n2"}),), NightOptions())
+    assert str(night).startswith("wave 1: 0 of 1 error analysed, $0.00")
