@@ -205,10 +205,8 @@ def without_orders(
 def order_of_call(call: chat.ToolCall, case: Case, orders: injected.InjectedInstructions) -> str:
     """Give the order from outside that a call repeats; empty where it may be run."""
     frames = [frame.path for frame in (case.trace.frames if case.trace else ())]
-    found = (
-        injected.repeated_in_argument(name, value, orders, frames)
-        for name, value in call.arguments.items()
-    )
+    repeated, arguments = injected.repeated_in_argument, call.arguments.items()
+    found = (repeated(name, value, orders, frames) for name, value in arguments)
     return next(filter(None, found), "")
 
 

@@ -245,10 +245,8 @@ def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[tuple[
     """Changes of files, bulk left out, as far as there is room; a cut is at an end and said."""
     for file in files:
         if file.diff and kind_of(file.path) not in BULK and room > 0:
-            rows = [
-                code_view.visible(row[: code_view.SHOWN_LINE])
-                for row in file.diff.rstrip("\n").split("\n")
-            ]
+            lines = file.diff.rstrip("\n").split("\n")
+            rows = [code_view.visible(row[: code_view.SHOWN_LINE]) for row in lines]
             more = f"more lines: show_commit {sha[:10]}, path {shown_path(file.path)}"
             shown = listed([f"--- {_changed(file)}", *rows], room, more)
             room -= len(shown) + 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.errors import GiveUp
@@ -59,11 +59,8 @@ def _failing_places(analysis: Analysis) -> dict[str, set[int]]:
 def _changed(
     places: dict[str, set[int]], then: CodeReader, now: CodeReader
 ) -> BaseBranchStatus | None:
-    commits = [
-        commit
-        for path, lines in places.items()
-        for commit in _commits_since(path, lines, then, now)
-    ]
+    since = (_commits_since(path, lines, then, now) for path, lines in places.items())
+    commits = tuple(chain.from_iterable(since))
     if not commits:
         return None
     first = min(commits, key=lambda commit: (commit.at, commit.sha))

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import chain, product
+from itertools import chain, product, takewhile
 from typing import NamedTuple
 
 from inflection import camelize, singularize, underscore
@@ -273,11 +273,8 @@ def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str
 
 def _distance(path: str, other: str) -> tuple[int, str]:
     ours, theirs = path.split("/")[:-1], other.split("/")[:-1]
-    shared = next(
-        (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
-        min(len(ours), len(theirs)),
-    )
-    return len(ours) + len(theirs) - 2 * shared, path
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
+    return len(ours) + len(theirs) - 2 * len(list(shared)), path
 
 
 # Where a name that code uses is defined, found at a bounded cost, the cheapest way first.
@@ -420,11 +417,8 @@ class Lookup:
         certain = ("class ",) if name[:1].isupper() else ("def ", "func ")
         head = next((head for head in language_of(like).heads if head in certain), "")
         hits = self.hits(f"{head}{name}")
-        paths = dict.fromkeys(
-            hit.path
-            for hit in hits
-            if definitions.defined_name(hit.text, language_of(hit.path)) == name
-        )
+        names = ((hit, definitions.defined_name(hit.text, language_of(hit.path))) for hit in hits)
+        paths = dict.fromkeys(hit.path for hit, defined in names if defined == name)
         if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: _distance(path, like)))
@@ -553,11 +547,6 @@ def names_in_message(case: Case) -> tuple[str, ...]:
     from_symptom = (symptom.key, symptom.keyword, *(item.rpartition(".")[2] for item in relation))
     quoted = (match["name"] for match in _QUOTED.finditer(message))
     names = dict.fromkeys((*from_symptom, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
-    return tuple(
-        name
-        for name in names
-        if re.fullmatch(r"\w+", name)
-        and len(name) > SHORTEST_NAME
-        and name not in COMMON
-        and name not in missing
-    )[:NAMED_SEARCHES]
+    telling = (name for name in names if len(name) > SHORTEST_NAME and name not in COMMON)
+    sought = (name for name in telling if re.fullmatch(r"\w+", name) and name not in missing)
+    return tuple(sought)[:NAMED_SEARCHES]

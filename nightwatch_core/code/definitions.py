@@ -206,11 +206,8 @@ _NAMED = frozenset(("identifier", "variable_name"))
 
 def enclosing_functions(node: Node) -> Iterator[Node]:
     """Walk the functions that a node is in, the innermost first."""
-    return (
-        ancestor
-        for ancestor in ancestors(node)
-        if syntax.FUNCTIONS.search(ancestor.type) and ancestor.child_by_field_name("body")
-    )
+    functions = (above for above in ancestors(node) if syntax.FUNCTIONS.search(above.type))
+    return (function for function in functions if function.child_by_field_name("body"))
 
 
 def parameter_names(function: Node) -> tuple[str, ...]:
@@ -233,11 +230,8 @@ def sets_of(function: Node, name: str) -> Iterator[Node]:
 
 def _is_shared(function: Node | None, name: str) -> bool:
     nodes = syntax.nodes_in(function) if function else ()
-    return any(
-        node.type in ("global_statement", "nonlocal_statement")
-        and name in map(syntax.text_of, node.named_children)
-        for node in nodes
-    )
+    shared = (item for item in nodes if item.type in ("global_statement", "nonlocal_statement"))
+    return any(name in map(syntax.text_of, item.named_children) for item in shared)
 
 
 def _bound_names(node: Node) -> Iterator[str]:

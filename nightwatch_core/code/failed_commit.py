@@ -168,11 +168,8 @@ def deployments(
 
 def merged_before(pulls: Iterable[MergedPull], commit: Commit) -> tuple[MergedPull, ...]:
     """Leave out what was merged after the commit that failed: it cannot have broken it."""
-    return tuple(
-        pull
-        for pull in pulls
-        if commit.at is None or pull.merged_at <= commit.at or is_of(pull, commit.sha)
-    )
+    sha, until = commit.sha, commit.at
+    return tuple(p for p in pulls if until is None or p.merged_at <= until or is_of(p, sha))
 
 
 def _named(commit: Commit, why: str) -> Commit:

@@ -74,19 +74,14 @@ def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
         for address in _ADDRESS.finditer(text)
         if _SENDS_TO.search(_SENTENCE.split(text[: address.start()][-60:])[-1])
     }
+    runs = (run for sentence in sentences for run in _runs(sentence))
+    orders = (order["code"] for text in distinct for order in _RUN_THIS.finditer(text))
     return InjectedInstructions(
-        runs=frozenset(
-            r for sentence in sentences for r in _runs(sentence) if _ADDRESSING.intersection(r)
-        ),
+        runs=frozenset(filter(_ADDRESSING.intersection, runs)),
         acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
         addresses=frozenset[str]().union(*map(_ADDRESS.findall, distinct)),
         operators=frozenset[str]().union(*map(_OPERATOR.findall, distinct)),
-        code=frozenset(
-            words
-            for text in distinct
-            for order in _RUN_THIS.finditer(text)
-            for words in _runs(order["code"], CODE_RUN)
-        ),
+        code=frozenset(words for order in orders for words in _runs(order, CODE_RUN)),
     )
 
 

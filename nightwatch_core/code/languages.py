@@ -83,11 +83,8 @@ def language_of(path: str, trace_language: str = "") -> Language:
     """
     name = path.rsplit("/", 1)[-1].lower()
     by_suffix = (language for language in LANGUAGES if name.endswith(language.suffixes))
-    by_name = (
-        language
-        for language in LANGUAGES
-        if trace_language.lower() in (language.name, *language.aliases)
-    )
+    printed = trace_language.lower()
+    by_name = (item for item in LANGUAGES if printed in (item.name, *item.aliases))
     return next(by_suffix, None) or next(by_name, PYTHON)
 
 

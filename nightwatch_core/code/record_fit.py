@@ -91,18 +91,11 @@ def with_doubts(case: Case, read: ReadFile) -> Case:
     places = app_frames(case, read)
     unknown = (place for place in places if place.frame.fit == "unknown")
     doubted = {place.frame for place in unknown if _contradiction(place)}
-    links = tuple(
-        link.model_copy(
-            update={
-                "frames": tuple(
-                    frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
-                    for frame in link.frames
-                )
-            }
-        )
-        for link in case.trace.links
-    )
-    return case.model_copy(update={"trace": case.trace.model_copy(update={"links": links})})
+
+    def marked(frame: Frame) -> Frame:
+        return frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
+
+    return case.model_copy(update={"trace": case.trace.with_each(marked)})
 
 
 def _against_file(place: AppFrame, is_named: bool) -> str:

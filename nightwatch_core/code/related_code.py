@@ -49,14 +49,10 @@ def reach_of(
 def _users(files: tuple[ChangedFile, ...], read: ReadFile, search: Search) -> Iterator[Places]:
     changed = [name for file in files for name in _functions(file, read)]
     for name in list(dict.fromkeys(changed))[:_MOST_NAMES]:
-        hits = [
-            hit
-            for hit in search(name)
-            if re.search(rf"\b{re.escape(name)}\b", hit.text)
-            and defined_name(hit.text, language_of(hit.path)) != name
-            and not TEST.search(hit.path)
-        ]
-        yield _places(name, hits)
+        whole = re.compile(rf"\b{re.escape(name)}\b")
+        hits = (hit for hit in search(name) if whole.search(hit.text) and not TEST.search(hit.path))
+        uses = [h for h in hits if defined_name(h.text, language_of(h.path)) != name]
+        yield _places(name, uses)
 
 
 def _functions(file: ChangedFile, read: ReadFile) -> Iterator[str]:
@@ -80,11 +76,8 @@ def _unmended(
     gone = [name for _, row in out for name in _NAME.findall(row) if name not in added]
     for name in list(dict.fromkeys(gone))[:_MOST_NAMES]:
         whole = re.compile(rf"(?<!\w){re.escape(name.strip('.(='))}(?!\w)")
-        hits = [
-            hit
-            for hit in search(name)
-            if (hit.path, hit.text.strip()) not in out and whole.search(hit.text)
-        ]
+        others = (hit for hit in search(name) if (hit.path, hit.text.strip()) not in out)
+        hits = [hit for hit in others if whole.search(hit.text)]
         if 0 < len(hits) <= _COMMON:
             yield _places(name, hits)
     failed = (*out, *((path, row.strip()) for path, row in failing))

@@ -172,11 +172,8 @@ def symptom_fixes(path: str, before: str, after: str) -> tuple[SymptomFix, ...]:
 
 
 def _matching(lines: dict[int, str], pattern: str, comments: bool) -> list[int]:
-    return [
-        row
-        for row, line in lines.items()
-        if P[pattern].search(line) and (comments or not P["comment"].match(line))
-    ]
+    rows = [row for row, line in lines.items() if P[pattern].search(line)]
+    return rows if comments else [row for row in rows if not P["comment"].match(lines[row])]
 
 
 def _squeezed(line: str) -> str:

@@ -70,13 +70,9 @@ def host_in(symptom: Symptom) -> str:
 
 
 def _symptom(kind: str, match: re.Match[str], text: str) -> Symptom:
-    facts = {
-        RULES.same.get(group, group): value.strip()
-        for group, value in match.groupdict().items()
-        if value
-    }
-    if "key" in facts:
-        key = facts["key"]
+    groups = ((group, value.strip()) for group, value in match.groupdict().items() if value)
+    facts = {RULES.same.get(group, group): value for group, value in groups}
+    if key := facts.get("key"):
         quoted = _BARE_KEY.match(key)
         facts["key"] = (quoted[0] if quoted else key).strip("'\" ")
     fields = {name: value for name, value in facts.items() if name in Symptom.model_fields}

@@ -138,12 +138,9 @@ def root_of(path: str, text: str) -> Node | None:
 
 def statement_at(root: Node, row: int) -> Node | None:
     """Find the statement that a row is part of: the largest node below the body around it."""
-    rows = (
-        node
-        for node in nodes_in(root, row, row)
-        if node.child_count == 0 and node.type != "comment"
-    )
-    node = next((item for item in rows if item.start_point[0] == row), None)
+    leaves = (item for item in nodes_in(root, row, row) if item.child_count == 0)
+    code = (item for item in leaves if item.type != "comment" and item.start_point[0] == row)
+    node = next(code, None)
     while node and node.parent and node.parent.type not in BODIES:
         is_function = FUNCTIONS.search(node.parent.type) and node.parent.start_point[0] < row
         if is_function and node.parent.child_by_field_name("body"):
@@ -286,15 +283,9 @@ def receiver_before(text: str, at: int) -> str:
 
 
 def _belongs(text: str, at: int) -> bool:
-    char = text[at]
-    return (
-        bool(_WORD.match(char))
-        or char in ".\\(["
-        or (
-            char in ":>-"
-            and (text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->"))
-        )
-    )
+    if text[at] in ":>-":
+        return text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->")
+    return bool(_WORD.match(text[at])) or text[at] in ".\\(["
 
 
 def receivers_of(name: str, text: str, language: languages.Language) -> tuple[str, ...]:

@@ -53,10 +53,10 @@ def table_definitions(case: Case, lookup: Lookup, seen: Shown) -> tuple[Preview,
     named = next(filter(any, map(named_in, messages)), Named())
     like = next(iter(lookup.frames), "")
     model = _model(named.table, lookup, like) if named.table else None
-    found = list(_of_model(model, named, lookup)) if model else []
+    previews = list(_of_model(model, named, lookup)) if model else []
     if named.column:
-        found += _writers(named.column, lookup, model.path if model else "")
-    new = [item for item in found if (item.path, item.start) not in seen]
+        previews += _writers(named.column, lookup, model.path if model else "")
+    new = [item for item in previews if (item.path, item.start) not in seen]
     for item in new:
         mark(item, seen)
     return tuple(new)
@@ -83,12 +83,13 @@ def _of_model(model: Place, named: Named, lookup: Lookup) -> Iterator[Preview]:
     lines = text_lines(lookup.text(model.path) or "")
     numbers = range(model.line, model.end + 1)
     if len(numbers) > MODEL_LINES:
-        asked = "|".join(filter(None, (named.column, named.column.removesuffix("_id"))))
-        column = re.compile(rf"\s*(?:[\w<>?$]+ ){{0,4}}[:$]?(?:{asked})\b" if asked else r"(?!)")
-        said = re.compile(re.escape(named.constraint) or r"(?!)")
-        rest = (next((n for n in numbers[1:] if rule(lines[n - 1])), 0)
-                for rule in (column.match, said.search))  # fmt: skip
-        runs = [range(n, n + 1) for n in dict.fromkeys((model.line, *rest)) if n]
+        names = "|".join(filter(None, (named.column, named.column.removesuffix("_id"))))
+        column = re.compile(rf"\s*(?:[\w<>?$]+ ){{0,4}}[:$]?(?:{names})\b" if names else r"(?!)")
+        constraint = re.compile(re.escape(named.constraint) or r"(?!)")
+        firsts = [model.line]
+        for holds in (column.match, constraint.search):
+            firsts += [n for n in numbers[1:] if holds(lines[n - 1])][:1]
+        runs = [range(n, n + 1) for n in dict.fromkeys(firsts)]
     else:
         runs = [numbers]
     for run in runs:
@@ -98,11 +99,8 @@ def _of_model(model: Place, named: Named, lookup: Lookup) -> Iterator[Preview]:
 
 def _writers(column: str, lookup: Lookup, model: str) -> Iterator[Preview]:
     writes = re.compile(_WRITES.replace("COLUMN", re.escape(column)))
-    hits = [
-        hit
-        for hit in lookup.hits(column)
-        if hit.path != model and writes.search(hit.text) and not _MIGRATION.search(hit.path)
-    ]
+    others = (hit for hit in lookup.hits(column) if hit.path != model)
+    hits = [h for h in others if writes.search(h.text) and not _MIGRATION.search(h.path)]
     for hit in hits[:WRITERS] if len(hits) <= MOST_WRITERS else ():
         lines = text_lines(lookup.text(hit.path) or "")
         if hit.line <= len(lines):

@@ -217,16 +217,13 @@ class NoneExit(NamedTuple):
 
 def none_exits(function: Node) -> tuple[NoneExit, ...]:
     """List the `return` lines of a Python function that surely give None; none for a generator."""
-    own = [
-        node
-        for node in syntax.nodes_in(function)
-        if node != function
-        and next(enclosing_functions(node), None) == function
-        and not any(
-            _NESTED.match(above.type)
-            for above in takewhile(lambda above: above != function, ancestors(node))
-        )
-    ]
+
+    def is_own(node: Node) -> bool:
+        inside = takewhile(lambda above: above != function, ancestors(node))
+        is_direct = next(enclosing_functions(node), None) == function
+        return is_direct and not any(_NESTED.match(above.type) for above in inside)
+
+    own = [node for node in syntax.nodes_in(function) if node != function and is_own(node)]
     if any(node.type.startswith("yield") for node in own):
         return ()
     exits = set()

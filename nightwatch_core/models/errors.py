@@ -1,6 +1,6 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Literal, Self
 
@@ -93,6 +93,10 @@ class ExceptionLink(Value):
     message: str = ""
     frames: tuple[Frame, ...] = ()  # innermost first
 
+    def with_frames(self, frames: Iterable[Frame]) -> "ExceptionLink":
+        """Return the exception with these frames instead of its own."""
+        return self.model_copy(update={"frames": tuple(frames)})
+
 
 class Trace(Value):
     """A parsed stack trace. `links` run from the exception that was reported to its root cause."""
@@ -122,6 +126,11 @@ class Trace(Value):
     def top(self) -> Frame | None:
         """Return the innermost in-app frame: the usual suspect."""
         return next(iter(self.in_app), None)
+
+    def with_each(self, change: Callable[[Frame], Frame]) -> "Trace":
+        """Return the trace with every frame changed."""
+        links = tuple(link.with_frames(map(change, link.frames)) for link in self.links)
+        return self.model_copy(update={"links": links})
 
 
 MOST_HOURS = 168  # of counts by the hour

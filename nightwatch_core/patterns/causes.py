@@ -125,15 +125,10 @@ def text_similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> flo
     files = frozenset(_file_name(path) for path in terms.files & other.files)
     implied = _parts(*files)
     dull = frozenset(name.lower() for name in files)
-    masses = [
-        rarity.mass(words, implied, names - dull)
-        for words, names in (
-            (terms.words & other.words, terms.names & other.names),
-            (terms.words, terms.names),
-            (other.words, other.names),
-        )
-    ]
-    return masses[0] / math.sqrt(masses[1] * masses[2]) if all(masses) else 0.0
+    own, its = terms.names - dull, other.names - dull
+    shared = rarity.mass(terms.words & other.words, implied, own & its)
+    masses = rarity.mass(terms.words, implied, own), rarity.mass(other.words, implied, its)
+    return shared / math.sqrt(masses[0] * masses[1]) if shared and all(masses) else 0.0
 
 
 def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:

@@ -499,11 +499,8 @@ def with_known_titles(found: Iterable[Pattern], before: tuple[Pattern, ...]) -> 
     for pattern in patterns:
         members = set(pattern.fingerprints)
         enough = max(2, (len(members) + 1) // 2)
-        same = [
-            item
-            for item in free
-            if item.rule == pattern.rule and len(members.intersection(item.fingerprints)) >= enough
-        ]
+        alike = (item for item in free if item.rule == pattern.rule)
+        same = [i for i in alike if len(members.intersection(i.fingerprints)) >= enough]
         if same and pattern.title not in taken:
             free.remove(same[0])
             pattern = pattern.model_copy(update={"title": same[0].title})
@@ -599,11 +596,8 @@ def _documents(
     own = [(file, item) for file, item in patterns.items() if _is_about(item, lesson)]
     own.sort(key=lambda pair: (_age(pair[1]), pair[0]))
     similar = {by_name[name].file: by_name[name] for name in lesson.related if name in by_name}
-    others = [
-        other
-        for file, other in similar.items()
-        if file not in ("", lesson.file) and other.has_cause
-    ]
+    elsewhere = (item for file, item in similar.items() if file not in ("", lesson.file))
+    others = [item for item in elsewhere if item.has_cause]
     others.sort(key=lambda item: (-last_seen(item).toordinal(), item.file))
     rows = [(file, item.title, item.suggestion) for file, item in own[:MOST_RELATED_DOCUMENTS]]
     for other in others[:MOST_RELATED_DOCUMENTS]:

@@ -144,14 +144,10 @@ class _ReaderRedaction:
         if is_secret_file(path):
             return ()
         rows = self._reader.blame(path, start, end)
-        return tuple(
-            scrubbed(
-                row.model_copy(update={"text": self._line(path, row.line, row.text)}),
-                self._scrubber.scrub,
-            )
-            for row in rows
-            if not is_secret_file(row.path or path)
-        )
+        plain = (row for row in rows if not is_secret_file(row.path or path))
+        texts = ((row, self._line(path, row.line, row.text)) for row in plain)
+        redacted = (row.model_copy(update={"text": text}) for row, text in texts)
+        return tuple(scrubbed(row, self._scrubber.scrub) for row in redacted)
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
         shown = self._reader.show_commit(sha, path)

@@ -107,11 +107,8 @@ def _unfilled(
     given = _given(function, failing)
     named = {match[1] for part in given if (match := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
     written = [*_written(definition, context).items()][len(given) - len(named) :]
-    free = {
-        name: part
-        for name, part in written
-        if name not in named and not part.startswith(("*", "&"))
-    }
+    single = [(name, part) for name, part in written if not part.startswith(("*", "&"))]
+    free = {name: part for name, part in single if name not in named}
     optional = r"=|:\s*\S+\s*=" if failing.language.name != "ruby" else r"=|:\s*\S"
     return [*free], [name for name, part in free.items() if not re.search(optional, part)]
 

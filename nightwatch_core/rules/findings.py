@@ -280,13 +280,8 @@ def definitions(name: str, language: Language, code: KnownCode) -> chat.HitsFoun
 def callers(name: str, code: KnownCode) -> chat.HitsFound:
     """List lines outside tests that use the name in code and do not define it."""
     result = code.search(name)
-    hits = tuple(
-        hit
-        for hit in result.hits
-        if uses(name, masked(hit.text, language_of(hit.path)))
-        and not _defines(hit, name)
-        and not TEST.search(hit.path)
-    )
+    own = (h for h in result.hits if not _defines(h, name) and not TEST.search(h.path))
+    hits = tuple(h for h in own if uses(name, masked(h.text, language_of(h.path))))
     return chat.HitsFound(hits=hits, complete=result.complete)
 
 

@@ -213,10 +213,8 @@ def renamed_in(
         lines, changed = context.code.whole(path) or (), {}
         for number in (line for where, line in places if where == path):
             text = lines[number - 1] if number <= len(lines) else ""
-            at = [
-                match.start()
-                for match in whole_name.finditer(syntax.masked(text, language_of(path)))
-            ]
+            code = syntax.masked(text, language_of(path))
+            at = [match.start() for match in whole_name.finditer(code)]
             if not at:
                 return ()
             for start in reversed(at):
@@ -258,11 +256,8 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     if at is None or any(map(_STAR.match, lines)):
         return Finding()
     key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")  # of an object: binds nothing
-    defined = {
-        item.name
-        for item in definitions_in(failing.path, "\n".join(lines))
-        if not key.match(lines[item.line - 1])
-    }
+    known = definitions_in(failing.path, "\n".join(lines))
+    defined = {item.name for item in known if not key.match(lines[item.line - 1])}
     scopes = (*enclosing_functions(at), root)
     bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in scopes)
     if name in defined or bound or any(is_import(row) and syntax.uses(name, row) for row in lines):

@@ -67,6 +67,6 @@ def _with_each(trace: Trace, change: Callable[[Frame], Frame]) -> Trace:
     links = []
     for link in trace.links:
         changed = tuple(map(change, link.frames[:left]))
-        links.append(link.model_copy(update={"frames": (*changed, *link.frames[left:])}))
+        links.append(link.with_frames((*changed, *link.frames[left:])))
         left -= len(changed)
     return trace.model_copy(update={"links": tuple(links)})

@@ -131,10 +131,7 @@ def with_source(
     by_place = {(excerpt.file, excerpt.line): excerpt for excerpt in reversed(excerpts)}
     if not by_place:
         return chain
-    return tuple(
-        link.model_copy(update={"frames": tuple(_with(frame, by_place) for frame in link.frames)})
-        for link in chain
-    )
+    return tuple(link.with_frames(_with(f, by_place) for f in link.frames) for link in chain)
 
 
 def _with(frame: Frame, by_place: Mapping[tuple[str, int], Excerpt]) -> Frame:

@@ -139,9 +139,7 @@ def frame_in(line: str) -> re.Match[str] | None:
     >>> frame_in("shop:   at total (/srv/cart.js:3:5)").start()
     8
     """
-    searches = (
-        printed.frame.search(line)
-        for printed in GRAMMAR.printed.values()
-        if any(sign in line for sign in printed.signs)
-    )
+    every = GRAMMAR.printed.values()
+    likely = (printed for printed in every if any(sign in line for sign in printed.signs))
+    searches = (printed.frame.search(line) for printed in likely)
     return min(filter(None, searches), key=lambda match: match.start(), default=None)

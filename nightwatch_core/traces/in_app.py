@@ -173,14 +173,7 @@ def mark(
 
     def marked(link: ExceptionLink) -> ExceptionLink:
         handling = frames_of_panic(link) if language == "go" else 0
-        return link.model_copy(
-            update={
-                "frames": tuple(
-                    decided(frame) if index >= handling else frame
-                    for index, frame in enumerate(link.frames)
-                )
-            }
-        )
+        return link.with_frames((*link.frames[:handling], *map(decided, link.frames[handling:])))
 
     def decided(frame: Frame) -> Frame:
         if frame.path == UNKNOWN_PATH and not no_files:

@@ -131,19 +131,10 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
     paths = sorted({frame.repo_path for frame in sourced})
     files = {path: lines_of(text) for path in paths if (text := read(path)) is not None}
     for frame in sourced:
-        if (
-            frame.repo_path in files
-            and frame not in compared
-            and len(compared) < limits.FITTED_FRAMES
-        ):
+        is_full = len(compared) >= limits.FITTED_FRAMES
+        if frame.repo_path in files and frame not in compared and not is_full:
             compared[frame] = fitted(frame, files[frame.repo_path])
-    links = tuple(
-        link.model_copy(
-            update={"frames": tuple(compared.get(frame, frame) for frame in link.frames)}
-        )
-        for link in trace.links
-    )
-    return trace.model_copy(update={"links": links})
+    return trace.with_each(lambda frame: compared.get(frame, frame))
 
 
 def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
@@ -328,10 +319,7 @@ def map_frames(trace: Trace, index: PathIndex, app_root: str = "") -> Trace:
             return frame
         return frame.model_copy(update={"repo_path": placed[key], "in_app": True})
 
-    links = tuple(
-        link.model_copy(update={"frames": tuple(map(place, link.frames))}) for link in trace.links
-    )
-    return trace.model_copy(update={"links": links})
+    return trace.with_each(place)
 
 
 def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:

@@ -100,10 +100,7 @@ class _Chains:
         """Return the chains that have frames."""
         change = _FRAMES.get(self._language.name)
         chains = [
-            tuple(
-                link.model_copy(update={"frames": tuple(change(frames) if change else frames)})
-                for link, frames in chain
-            )
+            tuple(link.with_frames(change(frames) if change else frames) for link, frames in chain)
             for chain in self._chains
             if any(frames for _, frames in chain)
         ]

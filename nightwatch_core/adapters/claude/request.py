@@ -119,14 +119,9 @@ def tool_params(specs: tuple[chat.ToolSpec, ...], *, strict: bool) -> list[Json]
     ]
     if not strict:
         return plain
-    return [
-        {
-            **tool,
-            "input_schema": transform_schema(_without_defaults(tool["input_schema"])),
-            "strict": True,
-        }
-        for tool in plain
-    ]
+    schemas = [transform_schema(_without_defaults(tool["input_schema"])) for tool in plain]
+    tools = zip(plain, schemas, strict=True)
+    return [{**tool, "input_schema": schema, "strict": True} for tool, schema in tools]
 
 
 def _without_defaults(schema: Any) -> Any:

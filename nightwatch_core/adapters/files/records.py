@@ -27,12 +27,9 @@ def squeezed(name: str) -> str:
     return plain if name not in _NOT_OURS else f"at{plain}"
 
 
+_PREFIXES = ("", "latest.", "around.")
 _SOUGHT = {
-    field: tuple(
-        dict.fromkeys(
-            squeezed(prefix + name) for prefix in ("", "latest.", "around.") for name in names
-        )
-    )
+    field: tuple(dict.fromkeys(squeezed(prefix + n) for prefix in _PREFIXES for n in names))
     for field, names in FIELDS.items()
 }
 

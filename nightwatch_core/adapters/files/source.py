@@ -350,7 +350,7 @@ class ErrorFiles:
         trace = parse(raw, self.language, self.app_prefixes)
         reported = trace.links[0] if trace.links else ExceptionLink()
         frames = (trace.top,) if trace.top else trace.frames[:1]
-        return reported.model_copy(update={"frames": frames})
+        return reported.with_frames(frames)
 
     def _reading(
         self, lookback: timedelta | None, until: datetime | None, *, may_fail: bool = True

@@ -155,8 +155,7 @@ def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:
         if len(fields) < len(_FIELDS):
             return  # the output was cut here
         sha, parents, at, author, subject, body = fields
-        names = tuple(name.removeprefix("\n") for name in files.split("\0"))
-        kept = tuple(name for name in names if name)
+        kept = tuple(filter(None, (name.removeprefix("\n") for name in files.split("\0"))))
         yield MainlineCommit(sha, " " in parents, at, author, subject, body, kept)
 
 

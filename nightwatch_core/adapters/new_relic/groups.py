@@ -448,10 +448,9 @@ def traced_occurrences(
 
     Rows without a message count where no row has the group's: they are the same transaction's.
     """
-    candidates = [_occurrence(row, group, entities) for row in objects(rows)]
-    found = [candidate for candidate in candidates if candidate is not None]
-    same = tuple(occurrence for occurrence in found if occurrence.is_same)
-    return same or tuple(found)
+    read = (_occurrence(row, group, entities) for row in objects(rows))
+    traced = tuple(filter(None, read))
+    return tuple(occurrence for occurrence in traced if occurrence.is_same) or traced
 
 
 def _occurrence(

@@ -109,10 +109,8 @@ class NewRelic:
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
             for row in groups.objects(search.get("results") or ()):
                 at = groups.moment(row.get("timestamp"))
-                version, sha = (
-                    groups.text(row.get(name), groups.LONGEST_LABEL)
-                    for name in ("version", "commit")
-                )
+                version = groups.text(row.get("version"), groups.LONGEST_LABEL)
+                sha = groups.text(row.get("commit"), groups.LONGEST_LABEL)
                 if at and version:
                     releases[(version, at)] = Release(version=version, sha=sha, at=at)
         return tuple(sorted(releases.values(), key=lambda release: release.at, reverse=True))
@@ -198,13 +196,9 @@ class NewRelic:
         counts = groups.count(self._ask, self._guids, window)
         by_name = groups.drafts(counts.whole, counts.detail, self.app_name)
         listed = groups.groups(by_name, counts, self.app_name, window)
-        listed, partial = self._with_triage(listed, by_name, window)
-        return Fetched(
-            groups=listed,
-            window=window,
-            partial=(*counts.partial, *partial),
-            traffic=counts.traffic,
-        )
+        listed, untriaged = self._with_triage(listed, by_name, window)
+        partial = (*counts.partial, *untriaged)
+        return Fetched(groups=listed, window=window, partial=partial, traffic=counts.traffic)
 
     def _with_triage(
         self, listed: tuple[ErrorGroup, ...], by_name: Mapping[str, groups.Draft], window: Window

@@ -146,12 +146,9 @@ def _is_azure_row(record: Record) -> bool:
 
 def _table(record: Record, inside: Inside) -> Iterator[Item]:
     columns, rows = at(record, "columns", "Columns"), at(record, "rows", "Rows")
-    names = [
-        column
-        if isinstance(column, str)
-        else text_at(column, "name", "ColumnName", "columnName", "Name")
-        for column in (columns if isinstance(columns, list) else [])
-    ]
+    listed = columns if isinstance(columns, list) else []
+    fields = ("name", "ColumnName", "columnName", "Name")
+    names = [item if isinstance(item, str) else text_at(item, *fields) for item in listed]
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, list):
             pairs = zip(names, row, strict=False)

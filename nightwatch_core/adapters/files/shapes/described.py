@@ -190,11 +190,8 @@ class Description(Value):
     def unpack(self, document: values.Record, inside: values.Inside) -> Iterator[values.Item]:
         """Yield what a document of the shape holds."""
         if self.inside:
-            held = [
-                v
-                for path in self.inside
-                if (v := values.value_at(document, path)) is not values.MISSING
-            ]
+            inner = (values.value_at(document, path) for path in self.inside)
+            held = [value for value in inner if value is not values.MISSING]
             full = [v for v in held if (v and isinstance(v, dict)) or values.objects_in(v)]
             yield from inside(next(iter((*full, *held)), []))
         elif self.line:
@@ -261,6 +258,11 @@ class Condition(NamedTuple):
     paths: tuple[str, ...]
     fits: Callable[[object], bool]
 
+    def holds(self, document: values.Record) -> bool:
+        """Check a document for it."""
+        found = (values.value_at(document, path) for path in self.paths)
+        return any(value is not values.MISSING and self.fits(value) for value in found)
+
 
 def conditions_in(text: str) -> tuple[Condition, ...]:
     """Read conditions with spaces between them."""
@@ -279,14 +281,4 @@ def _is_one_of(allowed: frozenset[str], value: object) -> bool:
 
 
 def _hold(alternatives: Sequence[Sequence[Condition]], document: values.Record) -> bool:
-    return any(
-        all(
-            any(
-                (value := values.value_at(document, path)) is not values.MISSING
-                and condition.fits(value)
-                for path in condition.paths
-            )
-            for condition in conditions
-        )
-        for conditions in alternatives
-    )
+    return any(all(item.holds(document) for item in needed) for needed in alternatives)

@@ -99,14 +99,8 @@ def text_at(record: object, *paths: str) -> str:
     '3'
     """
     values = (at(record, path) for path in paths)
-    return next(
-        (
-            str(value)
-            for value in values
-            if isinstance(value, str | int | float) and value is not True
-        ),
-        "",
-    )
+    plain = (v for v in values if isinstance(v, str | int | float) and v is not True)
+    return str(next(plain, ""))
 
 
 def record_of(**fields: object) -> Record:
