@@ -64,11 +64,8 @@ def read_answer(text: str, before: Answer | None = None) -> Answer:
 
 def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
     named = {snake(key): value for key, value in given.items()}
-    fields = {
-        name: _meant(named[name], name, field)
-        for name, field in kind.model_fields.items()
-        if named.get(name) is not None
-    }
+    asked = [name for name in kind.model_fields if named.get(name) is not None]
+    fields = {name: _meant(named[name], name, kind.model_fields[name]) for name in asked}
     if kind is Evidence:
         fields.pop("verified", None)  # only our code says so
         if place := _PLACE.fullmatch(str(fields.get("path", ""))[:1_000]):

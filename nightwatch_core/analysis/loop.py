@@ -310,8 +310,8 @@ def begin(
     calls = CallHistory(known=lines_of_opening(opening))
     prompt = Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"}))))
     if before:
-        calls, said = before.calls.model_copy(update={"idle": 0}), str(opening.turns[-1])
-        new = before.prompt.new + estimated_tokens(said)
+        calls = before.calls.model_copy(update={"idle": 0})
+        new = before.prompt.new + estimated_tokens(str(opening.turns[-1]))
         prompt = before.prompt.model_copy(update={"new": new})
     budget = CallBudget(
         allowance=allowance,

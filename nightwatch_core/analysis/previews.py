@@ -112,8 +112,8 @@ def failing(path: str, text: str, line: int, whole: int = WHOLE_CALLER) -> Previ
     if end - start >= FUNCTION_LINES or not start:
         return window(path, text, line, PREVIEW_LINES, "failing", because)
     if end - start + 1 < SHORT_FUNCTION:
-        around = window(path, text, (start + end) // 2, SHORT_FUNCTION, "failing", because)
-        start, end = min(start, around.start), max(end, around.end)
+        wider = window(path, text, (start + end) // 2, SHORT_FUNCTION, "failing", because)
+        start, end = min(start, wider.start), max(end, wider.end)
     return cut_out(path, lines, start, end, "failing", because)
 
 

@@ -50,11 +50,8 @@ def left_of(may: Allowance, used: Usage) -> Allowance:
 
 def seed(first: Analysis) -> str:
     """Write for the second analysis: findings, files read, what was ruled out."""
-    quotes = (
-        f"{evidence.path}:{evidence.line} {evidence.quote}"
-        + ("" if evidence.verified else " (not found there)")
-        for evidence in first.evidence
-    )
+    marked = ((item, "" if item.verified else " (not found there)") for item in first.evidence)
+    quotes = (f"{item.path}:{item.line} {item.quote}{mark}" for item, mark in marked)
     found = f"Finding ({first.confidence} confidence)" if first.has_cause else "Not proved"
     parts = (
         (found, (f"{first.title}: {first.root_cause}",)),

@@ -51,16 +51,9 @@ class Prepared(Value):
 
 def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
     """Return a fact for each sure finding: the quoted line, never the model's prose."""
-    return tuple(
-        _fact(analysis)
-        for analysis in analyses
-        if analysis.has_cause
-        and analysis.confidence != "low"
-        and analysis.score >= LEAST_SCORE
-        and not (analysis.misfit or analysis.by_fallback)
-        and analysis.evidence
-        and all(evidence.verified for evidence in analysis.evidence)
-    )
+    known = (a for a in analyses if a.has_cause and not (a.misfit or a.by_fallback))
+    sure = (a for a in known if a.confidence != "low" and a.score >= LEAST_SCORE)
+    return tuple(_fact(a) for a in sure if a.evidence and all(e.verified for e in a.evidence))
 
 
 def relevant_facts(
@@ -120,10 +113,8 @@ class Waves(Value):
 
     def family_of(self, fingerprint: str) -> frozenset[str]:
         """Return the cases of an error's family, itself included."""
-        named = (
-            frozenset(case.fingerprint for case in (family.leader, *family.siblings))
-            for family in self.families
-        )
+        every = ((family.leader, *family.siblings) for family in self.families)
+        named = (frozenset(case.fingerprint for case in cases) for cases in every)
         return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
 
     def facts_for(self, prepared: Prepared) -> tuple[RunFact, ...]:
@@ -316,16 +307,11 @@ def _other_findings(
     analysis: Analysis, analyses: Iterable[Analysis], waves: Waves
 ) -> tuple[str, ...]:
     """Findings of its family first, then of errors whose analysis read a file it fails in."""
-    family = waves.family_of(analysis.fingerprint)
-    trace = analysis.case.trace
+    own, trace = analysis.fingerprint, analysis.case.trace
+    family = waves.family_of(own)
     files = {frame.repo_path for frame in trace.in_app} if trace else set()
-    others = [
-        other
-        for other in analyses
-        if other.fingerprint != analysis.fingerprint
-        and (other.fingerprint in family or files & set(other.read))
-        and other.has_cause
-        and not second_look.weakness(other)
-    ]
+    known = (other for other in analyses if other.has_cause and other.fingerprint != own)
+    sure = (other for other in known if not second_look.weakness(other))
+    others = [other for other in sure if other.fingerprint in family or files & set(other.read)]
     others.sort(key=lambda other: other.fingerprint not in family)
     return tuple(map(finding_line, others[:OTHER_FINDINGS]))

@@ -391,8 +391,8 @@ class Lookup:
         named = files_testing(path, self.index)
         for text in (*texts, *([route] if route and not named else ())):
             hits = (hit for hit in self._searched(text) if is_test_file(hit.path))
-            said = Counter(hit.path for hit in hits if _is_whole(text, hit.text))
-            ranked = sorted(said, key=lambda test: (-said[test], test))
+            mentions = Counter(hit.path for hit in hits if _is_whole(text, hit.text))
+            ranked = sorted(mentions, key=lambda test: (-mentions[test], test))
             like = [test for test in ranked if language_of(test) == language_of(path)]
             if like:
                 return tuple(dict.fromkeys((*named, *like[:TEST_FILES])))

@@ -87,12 +87,9 @@ def _in_protected_folder(path: str) -> bool:
 
 def _operates(path: str) -> bool:
     *folders, name = path.split("/")
-    source = next(
-        (at for at, part in enumerate(folders) if part in PATHS.folders.source), len(folders)
-    )
-    return any(part in PATHS.folders.operations for part in folders[:source]) and not name.endswith(
-        PATHS.endings["ordinary"]
-    )
+    outer = takewhile(lambda part: part not in PATHS.folders.source, folders)
+    operates = any(part in PATHS.folders.operations for part in outer)
+    return operates and not name.endswith(PATHS.endings["ordinary"])
 
 
 def _looks_alike(path: str) -> bool:

@@ -220,10 +220,9 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     paths = frozenset(code.paths())
     kept: tuple[Edit, ...] = ()
     reasons: list[tuple[Edit, str]] = []
-    for given in edits:
-        path = inside(given.path)
-        plain = given.model_copy(update={"path": path}) if path else given
-        edit = as_written(plain, code.read_file(path)) if path else given
+    for edit in edits:
+        if path := inside(edit.path):
+            edit = as_written(edit.model_copy(update={"path": path}), code.read_file(path))
         why = (
             _misplaced(edit, paths, grounds)
             or apply((*kept, edit), code.read_file, paths).refusal.removeprefix(f"{edit.path}: ")

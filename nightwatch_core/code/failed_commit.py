@@ -49,16 +49,10 @@ def commit_that_fits(
     logged: tuple[LoggedCommit, ...] = ()
     with suppress(GiveUp):
         logged = history(path)
-    touching = (
-        (entry.sha, entry.at, f"the source lines in the record match {path} at {entry.sha[:10]}")
-        for entry in logged
-    )
-    stands = "the source lines in the record match release"
-    released = (
-        (release.sha, release.at, f"{stands} {release.version[:60]}")
-        for release in releases
-        if len(release.sha) == 40
-    )
+    stands = "the source lines in the record match"
+    touching = ((item.sha, item.at, f"{stands} {path} at {item.sha[:10]}") for item in logged)
+    whole = (release for release in releases if len(release.sha) == 40)
+    released = ((item.sha, item.at, f"{stands} release {item.version[:60]}") for item in whole)
     others = [item for item in (*released, *touching) if item[0] != commit.sha]
     if moment is not None:
         others.sort(key=lambda item: (item[1] > moment + _CLOCKS, abs(moment - item[1])))
@@ -126,11 +120,8 @@ def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:
         name, day = _shown(last.version or last.sha), last.at.astimezone(UTC)
         found = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
         if found:
-            commit = _named(
-                found,
-                f"{name}, deployed on {day:%Y-%m-%d %H:%M} UTC, was live when the "
-                "error was last seen",
-            )
+            live = f"{name}, deployed on {day:%Y-%m-%d %H:%M} UTC, was live"
+            commit = _named(found, f"{live} when the error was last seen")
         else:
             missed += f"; {name}, deployed at that time, is not a tag or commit here"
     if commit is None:

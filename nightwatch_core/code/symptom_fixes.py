@@ -235,8 +235,8 @@ def _may_be_missing(change: Change, guard: str, row: int, before: str = "") -> b
 def _is_asked_already(change: Change, guard: str, row: int, before: str) -> bool:
     # elsewhere in the function, or by the code that was there
     asked = _asked(guard) - _asked(before)
-    around = functions_around(change.path, change.after, row + 1)[:1]
-    rows = {at for item in around for at in range(item.line - 1, item.end)} - change.added.keys()
+    inner = functions_around(change.path, change.after, row + 1)[:1]
+    rows = {at for item in inner for at in range(item.line - 1, item.end)} - change.added.keys()
     lines = (*change.removed.values(), *(change.new[at] for at in rows))
     return bool(asked) and asked <= set().union(*map(_asked, lines))
 

@@ -64,9 +64,8 @@ def _setting(
     root: Node, settings: tuple[syntax.Setting, ...], step: Step, line: int, depth: int
 ) -> Iterator[Step]:
     scopes = syntax.scopes_around(root, step.line - 1)
-    nodes = syntax.nodes_in(root, step.line - 1, step.end - 1)
+    nodes = tuple(syntax.nodes_in(root, step.line - 1, step.end - 1))
     names = (syntax.text_of(node) for node in nodes if node.type in syntax.NAMES)
-    nodes = syntax.nodes_in(root, step.line - 1, step.end - 1)
     members = (syntax.text_of(node) for node in nodes if node.type in syntax.MEMBERS)
     plain = (text for text in members if "(" not in text and "\n" not in text)
     reads = dict.fromkeys((*plain, *names))
@@ -258,10 +257,7 @@ def own_guard(node: Node) -> int:
     )
     for branch, test in zip((node, *ancestors(node)), ancestors(node), strict=False):
         condition = test.child_by_field_name("condition")
-        is_branch = branch in (
-            test.child_by_field_name("consequence"),
-            test.child_by_field_name("body"),
-        )
+        is_branch = branch in map(test.child_by_field_name, ("consequence", "body"))
         if condition and is_branch and asks.fullmatch(written(condition)):
             sets = sets_of(function, name) if function else ()
             is_set = any(test.start_byte < item.start_byte < node.start_byte for item in sets)

@@ -244,8 +244,8 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
 def _is_within(hit: SearchHit, owner: str, context: Context) -> bool:
     """Return whether a definition stands in the class that lacks the name, or in one around it."""
     text = "\n".join(context.code.whole(hit.path) or ())
-    around = class_around(hit.path, text, hit.line) if owner else None
-    return around is not None and around.name in re.split(r"\W+", owner)
+    holder = class_around(hit.path, text, hit.line) if owner else None
+    return holder is not None and holder.name in re.split(r"\W+", owner)
 
 
 def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:

@@ -169,8 +169,8 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     middle = run[first : len(run) - last]
     names = [name for name, _ in groupby(part.name for part in middle) if name]
     is_between = bool(first and last and names)  # the outermost ones are a server's, or a runner's
-    told = f": {', '.join(names[:NAMES])}{', …' if names[NAMES:] else ''}" if is_between else ""
-    note = Rows("text", (f"[... {plural(left, what)} left out{told} ...]",))
+    listed = f": {', '.join(names[:NAMES])}{', …' if names[NAMES:] else ''}" if is_between else ""
+    note = Rows("text", (f"[... {plural(left, what)} left out{listed} ...]",))
     return [*run[:first], note, *run[len(run) - last :]]
 
 

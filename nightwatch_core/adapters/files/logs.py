@@ -128,10 +128,10 @@ def request_in(line: str, tags: str = "") -> str:
     """
     for sign, pattern in _PATTERNS.requests.items():
         if sign in line and (match := pattern.search(line, 0, 2 * limits.LINE_READ)):
-            said = match.groupdict()
-            if tags and (said.get("tag") or "") not in tags:
+            parts = match.groupdict()
+            if tags and (parts.get("tag") or "") not in tags:
                 continue
-            return said.get("name") or f"{said.get('method') or ''} {said['path']}".strip()
+            return parts.get("name") or f"{parts.get('method') or ''} {parts['path']}".strip()
     return ""
 
 
@@ -440,9 +440,9 @@ class TraceCutter:
 
     def _is_printed_again(self, raw: str) -> bool:
         """Tell PHP's second print of an exception: its log says it, then its output or server."""
-        words, _, said = raw.partition("Uncaught ")
-        is_again = bool(said) and self._uncaught[0] == said and self._uncaught[1] != words
-        self._uncaught = ("", "") if is_again else (said, words)
+        words, _, error = raw.partition("Uncaught ")
+        is_again = bool(error) and self._uncaught[0] == error and self._uncaught[1] != words
+        self._uncaught = ("", "") if is_again else (error, words)
         return is_again
 
     def _without_shared_prefix(self, text: str) -> str:
@@ -567,8 +567,8 @@ class _Stream:
 
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))
-        said = {"time": block.at, "transaction": block.request}
-        envelope = {**said, **{k: v for k, v in first.line.around.items() if v}}
+        own = {"time": block.at, "transaction": block.request}
+        envelope = {**own, **{k: v for k, v in first.line.around.items() if v}}
         record = {"stack_trace": [block.raw], "around": envelope}
         return Read(first.place, record, block.raw.count("\n") + 1)
 

@@ -90,11 +90,8 @@ class TaskFiles:
         if self._folder.is_symlink() or not self._folder.is_dir():
             return
         with os.scandir(self._folder) as entries:
-            inside = sorted(
-                entry.name
-                for entry in entries
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
-            )
+            folders = (entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            inside = sorted(name for name in folders if not name.startswith("."))
         yield from (f"{self._folder.name}/{name}" for name in inside[:TASK_FOLDERS])
 
     def _change(self, id: str, change: Callable[[str], str]) -> str:
