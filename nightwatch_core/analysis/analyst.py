@@ -381,20 +381,16 @@ def _look(
     if briefing.records and not budget.able.local and second_look.weakness(found):
         talk = Talk(turns=turns, calls=calls, prompt=budget.prompt, model=budget.able.model)
         briefing.records.put(briefing.talk, plain_json(talk))
-    return found.model_copy(
-        update={
-            "ending": conclusion.ending,
-            "iterations": state.iterations,
-            "usage": budget.used,
-            "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
-            "model": budget.able.model,
-            "snippet": briefing.runs.showing if briefing.runs else "",
-            "quarantined": (
-                *(Quarantined(part="tool call", order=order) for order in refused),
-                *parts,
-            ),
-        }
-    )
+    update = {
+        "ending": conclusion.ending,
+        "iterations": state.iterations,
+        "usage": budget.used,
+        "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
+        "model": budget.able.model,
+        "snippet": briefing.runs.showing if briefing.runs else "",
+        "quarantined": (*(Quarantined(part="tool call", order=order) for order in refused), *parts),
+    }
+    return found.model_copy(update=update)
 
 
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:

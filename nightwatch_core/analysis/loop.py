@@ -345,15 +345,14 @@ def with_reply(state: LoopState, reply: chat.Reply) -> LoopState:
     """Return the state with the model's turn; calls whose results were cleared may be repeated."""
     cleared = max(state.cleared, reply.usage.cleared_tokens)
     forgets = cleared > state.cleared or reply.usage.compactions
-    return state.model_copy(
-        update={
-            "conversation": state.conversation.said(reply.turn),
-            "budget": state.budget.after(reply.usage),
-            "calls": state.calls.model_copy(update=_FORGOTTEN) if forgets else state.calls,
-            "iterations": state.iterations + 1,
-            "cleared": cleared,
-        }
-    )
+    update = {
+        "conversation": state.conversation.said(reply.turn),
+        "budget": state.budget.after(reply.usage),
+        "calls": state.calls.model_copy(update=_FORGOTTEN) if forgets else state.calls,
+        "iterations": state.iterations + 1,
+        "cleared": cleared,
+    }
+    return state.model_copy(update=update)
 
 
 def _with_tool_results(state: LoopState, reply: chat.Reply, run_tool: RunTool) -> LoopState:

@@ -90,15 +90,14 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
         because=f"the second is better by {by}" if by else "the second is not better",
         usage=second.usage,
     )
-    return (second if by else first).model_copy(
-        update={
-            "second_look": look,
-            "passes": 2,
-            "usage": first.usage + second.usage,
-            "iterations": first.iterations + second.iterations,
-            "read": tuple(dict.fromkeys((*first.read, *second.read))),
-        }
-    )
+    update = {
+        "second_look": look,
+        "passes": 2,
+        "usage": first.usage + second.usage,
+        "iterations": first.iterations + second.iterations,
+        "read": tuple(dict.fromkeys((*first.read, *second.read))),
+    }
+    return (second if by else first).model_copy(update=update)
 
 
 def _hypotheses(first: Analysis, status: str) -> tuple[str, ...]:

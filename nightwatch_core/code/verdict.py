@@ -141,18 +141,17 @@ def scored(analysis: Analysis) -> Analysis:
     rules = SCORE if analysis.has_cause else ()
     held = [(points, reason) for points, reason, rule in rules if rule(analysis)]
     confidence, why = _confidence(analysis)
-    return analysis.model_copy(
-        update={
-            "score": round(sum(points for points, _ in held), 2),
-            "confidence": confidence,
-            "doubt": why or analysis.doubt,
-            "because": (
-                *analysis.because,
-                *(f"{reason} (+{points:.2f})" for points, reason in held),
-                *((why,) if why else ()),
-            ),
-        }
-    )
+    update = {
+        "score": round(sum(points for points, _ in held), 2),
+        "confidence": confidence,
+        "doubt": why or analysis.doubt,
+        "because": (
+            *analysis.because,
+            *(f"{reason} (+{points:.2f})" for points, reason in held),
+            *((why,) if why else ()),
+        ),
+    }
+    return analysis.model_copy(update=update)
 
 
 def advantage(first: Analysis, second: Analysis) -> str:
@@ -279,19 +278,17 @@ def looked_up(
 def unfit(analysis: Analysis, why: str) -> Analysis:
     """Take back what an analysis says of places and changes: the record is of other code."""
     refused = (RefusedEdit(path=edit.path, reason=why) for edit in analysis.fix)
-    return analysis.model_copy(
-        update={
-            "evidence": tuple(
-                evidence.model_copy(update={"verified": False}) for evidence in analysis.evidence
-            ),
-            "fix": (),
-            "changes": (),
-            "fix_confidence": None,
-            "refused": (*analysis.refused, *refused),
-            "suspects": (),
-            "suspect_commit": "",
-            "confidence": "low",
-            "misfit": why,
-            "because": (*analysis.because, why),
-        }
-    )
+    unverified = (item.model_copy(update={"verified": False}) for item in analysis.evidence)
+    update = {
+        "evidence": tuple(unverified),
+        "fix": (),
+        "changes": (),
+        "fix_confidence": None,
+        "refused": (*analysis.refused, *refused),
+        "suspects": (),
+        "suspect_commit": "",
+        "confidence": "low",
+        "misfit": why,
+        "because": (*analysis.because, why),
+    }
+    return analysis.model_copy(update=update)

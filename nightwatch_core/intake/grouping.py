@@ -223,10 +223,8 @@ class ManySources:
     def window(self, lookback: timedelta | None, now: datetime) -> errors.Window:
         """Return a window from the earliest beginning to the latest end of those that answer."""
         windows, _ = self._answers(lambda source: source.window(lookback, now))
-        return errors.Window(
-            since=min(window.since for window in windows),
-            until=max(window.until for window in windows),
-        )
+        since = min(window.since for window in windows)
+        return errors.Window(since=since, until=max(window.until for window in windows))
 
     def error_groups(self, window: errors.Window) -> errors.Fetched:
         """Return everybody's groups; a group that several sources know is counted once.

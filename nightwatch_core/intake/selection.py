@@ -107,10 +107,8 @@ def select(
     ignored, open_groups = [], []
     for group in groups:
         rule = ignored_by(rules.rules, group)
-        if group.triage.state == "ignored":
-            reason = group.triage.state_text
-        else:
-            reason = f"ignored: {named(rule)}" if rule else ""
+        by_rule = f"ignored: {named(rule)}" if rule else ""
+        reason = group.triage.state_text if group.triage.state == "ignored" else by_rule
         if reason:
             ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
@@ -142,12 +140,7 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
         for group in unknown.case.groups
     )
     names = {item.group.fingerprint for item in late}
-    return Narrowed(
-        memory=memory.model_copy(update={"unknown": kept}),
-        selection=selection.model_copy(
-            update={
-                "kept": tuple(g for g in selection.kept if g.fingerprint not in names),
-                "dropped": (*selection.dropped, *late),
-            }
-        ),
-    )
+    rest = tuple(group for group in selection.kept if group.fingerprint not in names)
+    update = {"kept": rest, "dropped": (*selection.dropped, *late)}
+    selection = selection.model_copy(update=update)
+    return Narrowed(memory=memory.model_copy(update={"unknown": kept}), selection=selection)

@@ -57,13 +57,12 @@ def pattern_of(text: str, file: str) -> Pattern:
     description = found.description or block(written.strip(), _LONGEST_TEXT)
     noted = block(notes.strip(), _LONGEST_NOTES)
     name = file.rpartition("/")[2].removesuffix(".md")
-    return found.model_copy(
-        update={
-            "title": found.title or line(name, 200),
-            "description": f"{description}\n\nNotes: {noted}".strip() if noted else description,
-            "nights": tuple(sorted(set(found.nights[-_MOST_NIGHTS:]))),
-        }
-    )
+    update = {
+        "title": found.title or line(name, 200),
+        "description": f"{description}\n\nNotes: {noted}".strip() if noted else description,
+        "nights": tuple(sorted(set(found.nights[-_MOST_NIGHTS:]))),
+    }
+    return found.model_copy(update=update)
 
 
 def _bounded(pattern: Pattern) -> Pattern:
@@ -71,16 +70,15 @@ def _bounded(pattern: Pattern) -> Pattern:
         name: tuple(text[:longest] for text in getattr(pattern, name)[:_MOST_LISTED])
         for name, longest in _LISTS.items()
     }
-    return pattern.model_copy(
-        update={
-            **lists,
-            "title": line(pattern.title, 200),
-            "description": pattern.description[:_LONGEST_TEXT],
-            "suggestion": pattern.suggestion[:_LONGEST_TEXT],
-            "rule": pattern.rule[:60],
-            "because": lists["because"][:_MOST_REASONS],
-        }
-    )
+    update = {
+        **lists,
+        "title": line(pattern.title, 200),
+        "description": pattern.description[:_LONGEST_TEXT],
+        "suggestion": pattern.suggestion[:_LONGEST_TEXT],
+        "rule": pattern.rule[:60],
+        "because": lists["because"][:_MOST_REASONS],
+    }
+    return pattern.model_copy(update=update)
 
 
 def pattern_entry(text: str, file: str) -> PatternEntry:

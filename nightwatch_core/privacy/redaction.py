@@ -96,27 +96,16 @@ def _values(scrub: Scrub) -> Transform:
 
 def redacted_host(host: ports.CodeHost, scrubber: Scrubber) -> ports.CodeHost:
     """Return a host whose readers show no secrets."""
-    return proxied(
-        host,
-        ports.CodeHost,
-        results={
-            "reader": lambda reader: redacted_reader(reader, scrubber),
-            "pulls_merged_since": _values(scrubber.scrub),
-        },
-    )
+    reader, pulls = partial(redacted_reader, scrubber=scrubber), _values(scrubber.scrub)
+    results: dict[str, Transform] = {"reader": reader, "pulls_merged_since": pulls}
+    return proxied(host, ports.CodeHost, results=results)
 
 
 def redacted_reader(reader: ports.CodeReader, scrubber: Scrubber) -> ports.CodeReader:
     """Return a reader that masks secrets; files that hold only secrets are named, never shown."""
     redaction = _ReaderRedaction(reader, scrubber)
-    replaced: dict[str, Callable[..., Any]] = {
-        "read_file": redaction.read_file,
-        "search": redaction.search,
-        "blame": redaction.blame,
-        "show_commit": redaction.show_commit,
-        "history": redaction.history,
-        "compare": redaction.compare,
-    }
+    methods = ("read_file", "search", "blame", "show_commit", "history", "compare")
+    replaced = {name: getattr(redaction, name) for name in methods}
     return proxied(reader, ports.CodeReader, replaced=replaced)
 
 
@@ -199,13 +188,9 @@ REDACTED: Mapping[Any, tuple[tuple[str, ...], tuple[str, ...]]] = {
 def redacted(port: P, protocol: Any, scrub: Scrub) -> P:
     """Return a port that gives and gets no secrets; names of groups and files stay."""
     reads, writes = REDACTED[protocol]
-    return proxied(
-        port,
-        protocol,
-        results=dict.fromkeys(reads, _values(scrub)),
-        arguments=dict.fromkeys(writes, _values(scrub)),
-        guard=partial(redacted_errors, scrub),
-    )
+    change, guard = _values(scrub), partial(redacted_errors, scrub)
+    results, arguments = dict.fromkeys(reads, change), dict.fromkeys(writes, change)
+    return proxied(port, protocol, results=results, arguments=arguments, guard=guard)
 
 
 def redacted_model(port: P, protocol: Any, scrub: Scrub) -> P:
@@ -246,13 +231,9 @@ def redacted_outbox(outbox: ports.Outbox, scrub: Scrub) -> ports.Outbox:
             return new.model_copy(update={"changes": proposal.changes, "commits": commits})
         return new
 
-    return proxied(
-        outbox,
-        ports.Outbox,
-        arguments={"publish": masked},
-        results={"publish": _values(scrub)},
-        guard=partial(redacted_errors, scrub),
-    )
+    arguments, results = {"publish": masked}, {"publish": _values(scrub)}
+    guard = partial(redacted_errors, scrub)
+    return proxied(outbox, ports.Outbox, arguments=arguments, results=results, guard=guard)
 
 
 def redacted_records(records: ports.Records, scrub: Scrub) -> ports.Records:

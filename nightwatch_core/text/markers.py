@@ -90,11 +90,10 @@ def joined_body(body: str, names: Iterable[str]) -> str:
     """
     mark = read_marker(body)
     found = _MARKER.match(body[:_HEAD].removeprefix("\ufeff"))
-    if mark is None or found is None:
+    new = tuple(names)
+    if mark is None or found is None or not new:
         return body
-    if not (names := tuple(names)):
-        return body
-    text = marker(mark.fingerprint, mark.key, mark.night, (*mark.also, *names))
+    text = marker(mark.fingerprint, mark.key, mark.night, (*mark.also, *new))
     old = found.group().strip()
     return body if old == text else text + body.removeprefix("\ufeff")[found.end() :]
 
@@ -137,9 +136,7 @@ class Permalinks(NamedTuple):
     @classmethod
     def of(cls, commit: Commit | None, sha: str = "") -> "Permalinks":
         """Take the address of a commit's repository, and the commit that was read."""
-        if commit is None:
-            return cls()
-        return cls(commit.address.rstrip("/"), sha or commit.sha)
+        return cls(commit.address.rstrip("/"), sha or commit.sha) if commit else cls()
 
     def place(self, place: str) -> str:
         """Return the address of `path:line`; empty for what names no line.

@@ -1,12 +1,12 @@
 """Text as it is: on one line, cut, its lines as an interpreter counts them, its digest."""
 
-import fnmatch
 import hashlib
 import re
 import tomllib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Generic, TypeVar
 
@@ -296,15 +296,13 @@ def _expanded(glob: str) -> tuple[str, ...]:
 def _matches(path: str, glob: str) -> bool:
     names, parts = path.split("/"), glob.split("/")
     if len(parts) == 1 and glob != "**":
-        return fnmatch.fnmatchcase(names[-1], glob)
+        return fnmatchcase(names[-1], glob)
     reached = {0}  # how many names the parts so far can stand for
     for part in parts:
         if part == "**":
             reached = set(range(min(reached), len(names) + 1))
         else:
-            reached = {
-                n + 1 for n in reached if n < len(names) and fnmatch.fnmatchcase(names[n], part)
-            }
+            reached = {n + 1 for n in reached if n < len(names) and fnmatchcase(names[n], part)}
         if not reached:
             return False
     return len(names) in reached

@@ -161,8 +161,7 @@ def request_for(conversation: chat.Conversation, features: Features) -> Json:
     most = min(conversation.max_tokens, features.max_output)
     turns = messages(conversation, features.turn_effort)
     is_last = conversation.tools_off or _has_failed_summary(turns)
-    # the prompt; where no schema can be asked for, the schema in words. The last is
-    # cached
+    # the prompt, and the schema in words where none can be asked for; the last is cached
     texts = [conversation.system]
     if conversation.answer_schema and not features.structured:
         schema = json.dumps(strict_schema(conversation.answer_schema))

@@ -157,8 +157,7 @@ def _wanted(
         return PathState(objects.GONE, "")
     text = _bytes(shown, change.text)
     if node is not None:
-        # readers replace bytes that are not UTF-8; writing that back would change more than
-        # asked
+        # readers replace bytes that are not UTF-8: written back, more would change than asked
         if (node.size or 0) > command.FILE_BYTES:
             raise Refused(f"{shown} is over {command.FILE_BYTES} bytes")
         try:
@@ -306,10 +305,8 @@ def _check_not_moved(
     """The edits were made on `pull.commit`: on another text they may mean something else."""
     if pull.commit == base:
         return
-    if (
-        not command.is_sha(pull.commit)
-        or git.attempt("cat-file", "-e", f"{pull.commit}^{{commit}}").code
-    ):
+    asked = ("cat-file", "-e", f"{pull.commit}^{{commit}}")
+    if not command.is_sha(pull.commit) or git.attempt(*asked).code:
         raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
     check_not_moved(pull.changes, objects.read_tree(git, pull.commit), now)
 
