@@ -135,8 +135,8 @@ class _ReaderRedaction:
         rows = self._reader.blame(path, start, end)
         plain = (row for row in rows if not is_secret_file(row.path or path))
         texts = ((row, self._line(path, row.line, row.text)) for row in plain)
-        redacted = (row.model_copy(update={"text": text}) for row, text in texts)
-        return tuple(scrubbed(row, self._scrubber.scrub) for row in redacted)
+        masked = (row.model_copy(update={"text": text}) for row, text in texts)
+        return tuple(scrubbed(row, self._scrubber.scrub) for row in masked)
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
         shown = self._reader.show_commit(sha, path)
