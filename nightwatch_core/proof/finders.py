@@ -90,7 +90,7 @@ _TESTS = re.compile(
     r" [\w.:-]*\btests?\b(?![\w/.])"
 )
 _NO_TESTS = re.compile(  # jobs and scripts beside the tests
-    r"^(echo|#|if|name:|brew)\b|\b(tox|nox|make|hatch|poe|pdm|rye|just|npm|yarn|pnpm|run)\b.*"
+    r"^(echo|#|if|name:|brew)\b|(?<!-)\b(tox|nox|make|hatch|poe|pdm|rye|just|npm|yarn|pnpm|run)\b.*"
     r"\b(lint\w*|docs?|mypy|typing|typecheck|types?|style|fmt|pre-commit|package|build)\b"
 )
 _INSTALLS = re.compile(
@@ -217,9 +217,15 @@ def _by_ci(files: Files) -> Iterator[Clue]:
             if isinstance(job, Mapping):
                 jobs.append(tuple(_job(files, f"{name} {job.get('name')}", job, table, path)))
     kinds = [{clue.kind for clue in said} for said in jobs]
-    is_needless = any("test" in said and "service" not in said for said in kinds)
-    for said, has in zip(jobs, kinds, strict=True):
-        yield from () if is_needless and "service" in has else said
+    testing = [at for at, kind in enumerate(kinds) if "test" in kind]
+    plain = [at for at in testing if "service" not in kinds[at]]
+    first = (plain or testing or [-1])[0]
+    for at, said in enumerate(jobs):
+        if not (plain and "service" in kinds[at]):  # one without services will do
+            others = (
+                () if at == first or first < 0 else ("variable",)
+            )  # of two jobs they may differ
+            yield from (clue for clue in said if clue.kind not in others)
 
 
 def _job(

@@ -31,6 +31,7 @@ _SAMPLE = 10  # files
 _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
 _PROJECTS = 4  # of one repository
+_ASIDE = re.compile(r"(^|/)(examples?|demos?|docs?|samples?|website|fixtures|benchmarks?)/")
 _BUNDLED = ("bundle", "exec")
 _GENERIC = re.compile(r"Failed to import test module|while (importing|loading) |^Error:? *$")
 _WHY = re.compile(
@@ -95,7 +96,7 @@ def projects_of(tree: CodeReader, options: NightOptions) -> tuple[kits.Kit | str
     found: dict[tuple[str, str], list[str]] = {}
     for path in sources:
         language, root = kits.language_of((path,), paths)
-        if language and not path.endswith(kits.TEMPLATES):
+        if language and not path.endswith(kits.TEMPLATES) and not _ASIDE.search(root):
             found.setdefault((language, root), []).append(path)
     largest = sorted(found.values(), key=len, reverse=True)[: 2 * _PROJECTS]
     made = [kits.kit_for((some[0],), paths, tree.read_file, options) for some in largest]
