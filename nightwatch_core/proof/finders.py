@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+COMMAND_CHARACTERS = 2_000
 MANIFEST_CHARACTERS, LOCK_CHARACTERS = 200_000, 4_000_000
 ClueKind = Literal["version", "install", "variable", "service", "setup", "test", "switch"]
 Words = tuple[str, ...]
@@ -148,7 +149,7 @@ def _commands(script: str, source: str) -> Iterator[Clue]:
     """Read the lines of a script that install or test."""
     for line in re.sub(r"\s*\\\n\s*", " ", script).splitlines():
         for part in re.split(r"&&|;|\|\|", line.strip().removeprefix("- ")):
-            command = part.strip()
+            command = part.strip()[:COMMAND_CHARACTERS]
             if setup := _SETS_UP.search(command):
                 yield Clue("setup", setup[1], source)
             elif _INSTALLS.search(command):
@@ -222,10 +223,8 @@ def _by_ci(files: Files) -> Iterator[Clue]:
     first = (plain or testing or [-1])[0]
     for at, said in enumerate(jobs):
         if not (plain and "service" in kinds[at]):  # one without services will do
-            others = (
-                () if at == first or first < 0 else ("variable",)
-            )  # of two jobs they may differ
-            yield from (clue for clue in said if clue.kind not in others)
+            # variables of two jobs may contradict each other
+            yield from (clue for clue in said if clue.kind != "variable" or first in (at, -1))
 
 
 def _job(
@@ -351,7 +350,7 @@ def _newest(asked: str) -> str:
     >>> _newest("Django>=4.2,<5.0 Django~=5.2.1"), _newest("Django>=4.2,<5.0 Django>=5.2,<6.0")
     ('<=5.2.999', '<6.0')
     """
-    found = re.findall(r"(<|==|~=)=?\s*(\d+)\.?(\d*)", asked)
+    found = re.findall(r"(<|==|~=)=?\s*(\d{1,9})\.?(\d{0,9})", asked)
     if not found:
         return ""
     sign, major, minor = max(found, key=lambda item: (int(item[1]), int(item[2] or 0)))
@@ -403,7 +402,9 @@ def _lines(task: object) -> Iterator[str]:
 
 
 _NAMES_SCRIPT = re.compile(r"^(?:npm|yarn|pnpm|bun|run-[sp]|npm-run-all)(?: run)?((?: [\w:.-]+)+)")
-_BUILDS = re.compile(r"^(?:npx )?(?:tsc|tshy|tsup|babel|rollup|webpack|esbuild|swc|unbuild)\b")
+_BUILDS = re.compile(
+    r"^(?:npx )?(?:tsc|tshy|tsup|babel|rollup|webpack|esbuild|swc|unbuild)\b(?!.*--noEmit)"
+)
 
 
 def _by_script(files: Files) -> Iterator[Clue]:
@@ -425,6 +426,9 @@ def _by_script(files: Files) -> Iterator[Clue]:
             yield from _commands("" if named else part, name)
 
 
+_RECIPE = r"(?m)^(?=[\w-]{0,60}test)[\w-]++[^\n:]*+:.*\n((?:[\t ].*\n?)+)"
+
+
 def _by_runner(files: Files) -> Iterator[Clue]:
     """Read noxfile.py, Makefile and justfile."""
     nox = files.text("noxfile.py")
@@ -436,9 +440,7 @@ def _by_runner(files: Files) -> Iterator[Clue]:
     for group in re.findall(r"dependency_groups\([^,()]+,\s*['\"]([\w-]+)['\"]\)", nox):
         yield Clue("install", f"uv sync --group {group}", "noxfile.py")
     for name in ("Makefile", "justfile"):
-        for body in re.findall(
-            r"(?m)^[\w-]*test[\w-]*:?.*:.*\n((?:[\t ]+.*\n?)+)", files.text(name)
-        ):
+        for body in re.findall(_RECIPE, files.text(name)):
             plain = re.sub(r"(?m)^[\t ]+[@-]*|\$[({][^)}]*[)}]|\{\{.*?\}\}", "", body)
             yield from _commands(plain, files.root + name)
 

@@ -324,7 +324,7 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
     reasons = [_most_common(reading.run) if proof.collected else proof.told]
     if proof.runner and not proof.collected and not proof.runner.form and reading.run.went_well:
         said = ", ".join(first_of(proof.kit.clues, "test")) or proof.runner.name
-        reasons = [f"what `{said}` prints is not understood"]
+        reasons.append(f"what `{said}` prints is not understood")
     if not environment.is_asked and proof.kit.preparation:
         versions = " or ".join(proof.kit.preparation.versions[:2])
         reasons.append(f"{versions} is asked for, this machine has {environment.interpreter}")

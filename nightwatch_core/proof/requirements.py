@@ -196,14 +196,14 @@ def _of_setup_cfg(files: Files, chosen: _Chosen) -> Iterator[str]:
 
 
 _LISTED = re.compile(
-    r"(\w+)['\"]?\s*[=:]\s*[\[(](?!\s*[\])])(.*?)[\])](?=\s*(?:[,)}]|\n|$))", re.DOTALL
+    r"\b(\w++)['\"]?\s*+[=:]\s*+[\[(](?!\s*[\])])(.{1,4000}?)[\])](?=\s*(?:[,)}]|\n|$))", re.DOTALL
 )
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'")
 
 
 def _of_setup_py(files: Files, chosen: _Chosen) -> Iterator[str]:
     """Read the lists that setup.py spells out; what it computes is not known."""
-    text = re.sub(r"(?m)^\s*#.*", "", files.text("setup.py"))
+    text = re.sub(r"(?m)^\s*#.*", "", files.text("setup.py")[:40_000])
     for name, listed in _LISTED.findall(text):
         if re.search(r"(?i)require", name) or chosen.has(name):
             yield from _texts([double or single for double, single in _QUOTED.findall(listed)])

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 
 import pytest
 from scripted_sandbox import Documents, ScriptedSandbox, unittest_run
@@ -189,6 +190,23 @@ def test_how_a_project_is_tested_is_found_where_it_says_so(name):
     found = clues(Files(language, "", tuple(sorted(files)), files.get))
     kinds = dict.fromkeys(clue.kind for clue in found)
     assert {kind: list(first_of(found, kind)) for kind in kinds} == expected
+
+
+LONG = {  # written so that a pattern may look at every part of it again and again
+    "Makefile": "test" * 40_000,
+    "setup.py": "a=[" * 60_000,
+    "tox.ini": "[testenv]\ndeps =\n" + "  {a," * 30_000,
+    "package.json": json.dumps({"scripts": {"test": "node a " * 25_000}}),
+    "pyproject.toml": f"[tool.poe.tasks]\ntest = '{'tsx a ' * 25_000}'",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_hostile_files_take_no_long_time(name):
+    files = Files("python", "", (name,), LONG.get)
+    started = time.process_time()
+    assert not requirements(files, clues(files)).locked
+    assert time.process_time() - started < 20
 
 
 def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
