@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
@@ -99,6 +100,17 @@ def given_options() -> tuple[str, ...]:
 def run_name(what: str) -> Callable[[], str]:
     """Return a function that names a flow run by its scheduled time."""
     return lambda: f"{what}-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
+
+
+def name_run(app: str, night: str) -> None:
+    """Name this flow run after application and night, and tag it with both."""
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        return
+    run, tags = context.flow_run, filter(None, (app, night))
+    with get_client(sync_client=True) as client:
+        name = "-".join(filter(None, (run.name.partition("-")[0], app, night)))
+        client.update_flow_run(run.id, name=name, tags={*run.tags, *tags})
 
 
 def banner(options: NightOptions) -> tuple[str, ...]:

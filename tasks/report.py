@@ -22,9 +22,9 @@ from nightwatch_core.report import builder
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from nightwatch_core.report.sections import report_files
-from nightwatch_core.report.view import as_markdown, view
+from nightwatch_core.report.view import apps_of, as_markdown, title_of, view
 from nightwatch_core.text.escaping import is_web
-from tasks.night import advice, banner, begin_night
+from tasks.night import advice, banner, begin_night, name_run
 from tasks.records import records
 from tasks.runner import Attempt, attempt, attempt_and_go_on, step
 from tasks.wiring import masked, nights, publishing, reading
@@ -94,13 +94,14 @@ def keep_report(report: RunReport) -> RunReport:
 def show_in_prefect(report: RunReport) -> None:
     """Show the table and the report as artifacts of this run."""
     shown = view(report, BRIEF)
+    about = f"{shown.title}: {headline(report)}"
     create_table_artifact(
         key="nightwatch-errors",
         table=[{name: getattr(row, name) for name in COLUMNS} for row in shown.rows],
-        description=shown.headline,
+        description=about,
     )
     create_markdown_artifact(
-        key="nightwatch-report", markdown=as_markdown(report), description=shown.headline
+        key="nightwatch-report", markdown=as_markdown(report), description=about
     )
 
 
@@ -163,7 +164,7 @@ def tell_the_team(report: RunReport) -> RunReport:
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
-    log.info("%s (%s)", headline(kept), delivered.value)
+    log.info("%s: %s (%s)", title_of(kept), headline(kept), delivered.value)
     return kept
 
 
@@ -189,8 +190,10 @@ class Progress:
         return night
 
     def select(self, selection: Selection) -> Selection:
-        """Remember which groups were to be analysed."""
+        """Remember which groups are to be analysed; the run is named after their application."""
         self.selection = selection
+        if self.night:
+            name_run(apps_of(group.app for group in selection.tonight), self.night.id)
         return selection
 
     def update(self, report: RunReport) -> RunReport:

@@ -201,7 +201,7 @@ def test_an_unwell_neighbour_is_tried_again() -> None:
 
 
 def test_the_run_page_shows_readable_names_and_artifacts() -> None:
-    night(worlds())
+    report = night(worlds())
     analysed, until = "analyse · AttributeError in cart/show", time.monotonic() + 60
     with get_client(sync_client=True) as client:
         names: set[str] = set()
@@ -210,5 +210,7 @@ def test_the_run_page_shows_readable_names_and_artifacts() -> None:
             newest = client.read_task_runs(limit=200, sort=TaskRunSort.END_TIME_DESC)
             names = {run.name for run in newest}
         keys = {artifact.key for artifact in client.read_artifacts()}
+        runs = {run.name: run.tags for run in client.read_flow_runs(limit=200)}
     assert analysed in names
+    assert set(runs[f"night-{CART.app}-{report.night.id}"]) >= {CART.app, report.night.id}
     assert {"nightwatch-errors", "nightwatch-report"} <= keys
