@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.likely_files import TEST
@@ -11,16 +12,9 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, FileChange, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
+from nightwatch_core.proof import crash as crashes
 from nightwatch_core.proof import kits
 from nightwatch_core.proof.coverage import counted_lines
-from nightwatch_core.proof.crash import (
-    RECORDERS,
-    Crash,
-    printed_and_raised,
-    recorded,
-    simple_class,
-    unlike,
-)
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -179,32 +173,26 @@ def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[C
 _TIMELESS = 1e9  # seconds: whoever asks counts them
 
 
+@dataclass(frozen=True)
 class TryOut:
     """One project at one commit. What is run depends on what is asked alone, never on what was."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        kit: kits.Kit,
-        tree: CodeReader,
-        cache: NightCache,
-        crash: Crash | None = None,
-    ) -> None:
-        """Have its dependencies at hand; `cache` is shared by the night's."""
-        self._sandbox, self._kit, self._tree, self._cache = sandbox, kit, tree, cache
-        self._crash = crash
-        self.lacks = self._with(()).lacks
+    sandbox: Sandbox
+    kit: kits.Kit
+    tree: CodeReader
+    cache: NightCache  # shared by the night's
+    crash: crashes.Crash | None = None
 
     @property
     def project(self) -> str:
         """Return a name of the project in its repository."""
-        return f"{self._kit.language}-{digest(self._kit.root)}"
+        return f"{self.kit.language}-{digest(self.kit.root)}"
 
     def run_test(self, test: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run a file of tests; raises `GiveUp`, with what to ask instead."""
-        expected = test_file(test, self._kit.inner(self._tree.paths()))
+        expected = test_file(test, self.kit.inner(self.tree.paths()))
         last: Run | None = None
-        for runner in self._kit.runners:
+        for runner in self.kit.runners:
             if runner.only_after not in (None, last.code if last else None):
                 continue
             if last and runner.only_after is None and not is_absent(last):
@@ -216,31 +204,34 @@ class TryOut:
 
     def run_snippet(self, code: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run code in the project's language from its root; raises `GiveUp` where none can be."""
-        if self._kit.snippet is None:
-            raise GiveUp(f"snippets of {self._kit.language} cannot be run here")
-        words, crash = self._kit.snippet(code), self._crash
-        recorder = RECORDERS.get(self._kit.language)
+        if self.kit.snippet is None:
+            raise GiveUp(f"snippets of {self.kit.language} cannot be run here")
+        words, crash = self.kit.snippet(code), self.crash
+        recorder = crashes.RECORDERS.get(self.kit.language)
         if crash is None or recorder is None:
             return self._run(words, edits)
-        mark = f"{self._cache.mark}{digest(code)}"
-        run = self._run(recorded(words, recorder, mark, simple_class(crash.error_class)), edits)
-        printed, raised = printed_and_raised(run.output, mark)
-        shows = not run.went_well and not all(unlike(item, crash) for item in raised)
+        mark = f"{self.cache.mark}{digest(code)}"
+        run = self._run(
+            crashes.recorded(words, recorder, mark, crashes.simple_class(crash.error_class)), edits
+        )
+        printed, raised = crashes.printed_and_raised(run.output, mark)
+        shows = not run.went_well and not all(crashes.unlike(item, crash) for item in raised)
         return run.model_copy(update={"output": printed, "shows_crash": shows})
 
-    def _with(self, changes: tuple[FileChange, ...]) -> Environment:
-        at = self._tree.commit
-        made = Environment(self._sandbox, self._kit, at, changes, self._cache, _TIMELESS)
+    def prepared(self, changes: tuple[FileChange, ...] = ()) -> Environment:
+        """Return the project with changes, and its dependencies at hand, if they are here."""
+        at = self.tree.commit
+        made = Environment(self.sandbox, self.kit, at, changes, self.cache, _TIMELESS)
         made.prepare()
         return made
 
     def _run(self, words: kits.Words, edits: tuple[Edit, ...]) -> Run:
         if not edits:
-            return self._with(()).base(words, "", RUN_SECONDS).run
-        applied = apply(edits, self._tree.read_file, self._tree.paths())
+            return self.prepared().base(words, "", RUN_SECONDS).run
+        applied = apply(edits, self.tree.read_file, self.tree.paths())
         if applied.refusal:
             raise GiveUp(f"with_fix: {applied.refusal}")
-        return self._with(applied.changes).fixed(words, "", RUN_SECONDS).run
+        return self.prepared(applied.changes).fixed(words, "", RUN_SECONDS).run
 
 
 def try_out(
@@ -249,7 +240,7 @@ def try_out(
     sandbox: Sandbox,
     options: NightOptions,
     cache: NightCache,
-    crash: Crash | None = None,
+    crash: crashes.Crash | None = None,
 ) -> TryOut | None:
     """Return a runner for the project of `files`; None where its tests cannot be run."""
     if not files or _lacking(sandbox, cache):
@@ -259,4 +250,4 @@ def try_out(
     if isinstance(kit, str) or (kit.profile and not kit.profile.is_runnable):
         return None
     made = TryOut(sandbox, kit, tree, cache, crash)
-    return None if made.lacks else made
+    return None if made.prepared().lacks else made

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
@@ -95,20 +96,17 @@ class Shown(NamedTuple):
         return next(filter(None, own), ())
 
 
+@dataclass
 class Harness:
     """One crash, the project it is about, and the seconds that are left for its tests."""
 
-    def __init__(
-        self,
-        briefing: ProofBriefing,
-        crash: Crash,
-        kit: kits.Kit,
-        recorder: Recorder,
-        runner: kits.Runner,
-    ) -> None:
-        self.briefing, self.crash, self.kit, self.runner = briefing, crash, kit, runner
-        self._recorder = recorder
-        self.seconds_left, self.seconds = _SHARE * briefing.options.gate_seconds, 0.0
+    briefing: ProofBriefing
+    crash: Crash
+    kit: kits.Kit
+    recorder: Recorder
+    runner: kits.Runner
+    seconds_left: float
+    seconds: float = 0.0
 
     def on_failing(self, path: str, text: str) -> Shown:
         """Run a test on the commit that failed; raises `GiveUp` where that cannot be."""
@@ -129,7 +127,7 @@ class Harness:
         environment.prepare()
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
         expected = simple_class(self.crash.error_class)
-        words = recorded(words, self._recorder, mark, expected)
+        words = recorded(words, self.recorder, mark, expected)
         run = environment.fixed(words, "", _RUN_SECONDS).run
         self.seconds_left = environment.seconds_left
         self.seconds += environment.seconds
@@ -164,7 +162,7 @@ class Harness:
 
         Where that is not recorded, a test that is red with a fix has to print its place.
         """
-        if self._recorder.tells_left:
+        if self.recorder.tells_left:
             is_out = has_left(raised, test)
         else:
             top = next(item for item in raised.frames if item.in_app)
@@ -205,7 +203,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         return f"the project's tests cannot be run: {lacking}"
     if runner.some(("a",)) == runner.whole:
         return f"{runner.name} runs all tests or none"
-    return Harness(briefing, crash, kit, recorder, runner)
+    return Harness(briefing, crash, kit, recorder, runner, _SHARE * seconds)
 
 
 def _environment(
