@@ -575,8 +575,15 @@ def reading_of(run: Run, form: str) -> Reading:
 
 
 def printed_end(run: Run) -> str:
-    """Return the end of what a run printed, without the frames of libraries."""
-    return last_lines(without_libraries(run.output).strip(), OUTPUT_CHARACTERS)
+    """Return what a run printed of its failures, or its end, without the frames of libraries."""
+    text = without_libraries(run.output).strip()
+    failures = _FAILURES.search(text)
+    return last_lines(text[failures.start() :] if failures else text, OUTPUT_CHARACTERS)
+
+
+_FAILURES = re.compile(  # how runners begin to tell of them; logs stand before
+    r"(?m)^(=+ (FAILURES|ERRORS) =+|(FAIL|ERROR): \S+ \(|Failures:|\s*not ok \d|  ● |  1\) )"
+)
 
 
 _SCRIPT = re.compile(

@@ -144,8 +144,11 @@ def corrected(
     """
     if failed.outcome != "failed":
         return failed
-    output = _failed_output(failed)
-    attempt = _second_attempt(briefing, briefing.analysis.fix, failed.text, output, failed.usage)
+    made, output = failed.reproduction, _failed_output(failed)
+    passes = made.name if made and made.is_mended else ""
+    passes = f"{passes} raises the crash without the fix and passes with it; " if passes else ""
+    reason = f"{passes}{failed.text}"
+    attempt = _second_attempt(briefing, briefing.analysis.fix, reason, output, failed.usage)
     usage = failed.usage + attempt.usage
     correction = proposals.Correction(
         outcome="failed" if attempt.was_answered else "not tried",

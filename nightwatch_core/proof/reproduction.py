@@ -18,7 +18,7 @@ from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code import edits
 from nightwatch_core.code.candidate_symbols import cut_out, files_testing
 from nightwatch_core.code.code_view import halves
-from nightwatch_core.code.definitions import class_around
+from nightwatch_core.code.definitions import class_around, decorated_from, definitions_in
 from nightwatch_core.code.edit_policy import hidden_in, refusal
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -49,7 +49,7 @@ from nightwatch_core.proof.environment import Environment, nearest_tests, usable
 from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.json_objects import object_in
-from nightwatch_core.text.plain_text import middle_out, one_line, shortened, text_lines
+from nightwatch_core.text.plain_text import middle_out, one_line, plural, shortened, text_lines
 from nightwatch_core.traces.trace_text import trace_text
 
 _SHARE = 0.4  # of a fix's seconds, for its reproduction
@@ -431,7 +431,7 @@ def reproduction_request(harness: Harness, path: str, examples: tuple[str, ...])
     place = line(f"{top.path}{names}{lines}", 300)
     texts = ((name, briefing.failing.read_file(name)) for name in examples)
     tests = [  # the first shows the manner; of others what they import and are set up with
-        f"{line(name, 200)}\n{middle_out(text, _EXAMPLE // (1 + bool(number)))}"
+        f"{line(name, 200)}\n{_shortened_test(name, text, _EXAMPLE // (1 + bool(number)))}"
         for number, (name, text) in enumerate(texts)
         if text
     ]
@@ -461,6 +461,22 @@ def again(harness: Harness, reproduction: Reproduction, shown: Shown | None) -> 
         why=line(reproduction.because, 400),
         told="".join(f"\n\n{text}" for text in parts),
     )
+
+
+def _shortened_test(path: str, text: str, most: int) -> str:
+    """Leave out whole functions of a long file, the last ones first: it begins with its set-up."""
+    lines, functions = (
+        text_lines(text),
+        [d for d in definitions_in(path, text) if d.kind == "function"],
+    )
+    outer = [d for d in functions if not any(o.line < d.line <= o.end for o in functions)]
+    kept, left_out = dict(enumerate(lines, 1)), 0
+    while outer and sum(len(item) + 1 for item in kept.values()) > most:
+        last, left_out = outer.pop(), left_out + 1
+        for row in range(decorated_from(lines, last.line), last.end + 1):
+            kept.pop(row, None)
+    note = f"\n[... {plural(left_out, 'function')} left out ...]" if left_out else ""
+    return middle_out("\n".join(kept.values()), most) + note
 
 
 def _code(harness: Harness) -> Iterator[str]:

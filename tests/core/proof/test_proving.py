@@ -91,6 +91,41 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     assert result.reproduction.facts[0].value == "[]"
 
 
+class RedSuite(Shop):
+    """A shop whose suite, which logs a lot, is red with the fix."""
+
+    def run(self, commit, changes, command):
+        run = super().run(commit, changes, command)
+        if is_reproduction(command.words) or not changes or not run.output:
+            return run
+        red = unittest_run("test_sum")
+        return red.model_copy(update={"output": "a line of a log\n" * 20 + red.output})
+
+
+def test_another_fix_is_asked_for_with_what_passed_and_what_failed_and_no_logs():
+    model = Asked(ANSWER)
+    result = prove(RedSuite(crashes=mended), model)
+    assert result.outcome == "failed"
+    asked = model.asked[1].turns[0].text
+    assert f"{PATH} raises the crash without the fix and passes with it; unittest: " in asked
+    assert "FAIL: test_sum (tests.test_a.T.test_sum)" in asked
+    assert "a line of a log" not in asked
+
+
+def test_of_a_long_example_whole_functions_are_left_out():
+    more = "    more()\n" * 30
+    bodies = [f"def test_{n}():\n{more}    last_{n}()\n" for n in range(40)]
+    model = Asked(ANSWER)
+    prove(
+        Shop(), model, files={**FILES, "tests/test_cart.py": f"import unittest\n{''.join(bodies)}"}
+    )
+    asked = model.asked[0].turns[0].text
+    shown = [n for n in range(40) if f"def test_{n}():" in asked]
+    assert len(shown) > 10
+    assert shown == [n for n in range(40) if f"last_{n}()" in asked] == list(range(len(shown)))
+    assert f"[... {40 - len(shown)} functions left out ...]" in asked
+
+
 OWN = Edit(path="tests/test_cart.py", old="import unittest\n", new="import unittest, shop\n")
 
 
