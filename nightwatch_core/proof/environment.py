@@ -63,6 +63,7 @@ class Environment:
         self._sandbox, self._key = sandbox, ""
         self.how = self.interpreter = ""  # of its dependencies, once they are here
         self.is_asked = True  # whether the interpreter is of a version that was asked for
+        self.is_late = False  # whether the tests of the base took too long
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
         self.read: kits.Read = lambda _path: None  # gives the base's texts
@@ -107,6 +108,7 @@ class Environment:
         run = self.cache.base_runs.get(name)
         if run is None or (run.ended == "took too long" and run.spent < most):
             run = self.cache.base_runs[name] = self._run(words, laid, most)
+        self.is_late |= run.ended == "took too long"
         return kits.reading_of(run, form)
 
     def fixed(self, words: kits.Words, form: str, most: float) -> kits.Reading:

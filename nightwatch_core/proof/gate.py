@@ -140,7 +140,7 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
     )
     if result.outcome != "not run":
         return result
-    late = not environment.has_time() or any(item.outcome == "not finished" for item in checks)
+    late = environment.is_late or not environment.has_time()
     kind = "not prepared" if environment.lacks else "no time" if late else "no tests"
     reasons = (item.text for item in checks if item.name == "tests")
     why = (

@@ -139,6 +139,9 @@ def test_a_suite_that_does_not_end_on_the_base_is_told_as_not_finished():
     alone = gated(draft(), Tree(), ScriptedSandbox(lambda *_: late), options, NightCache())
     assert (alone.outcome, alone.kind) == ("not run", "no time")
     assert alone.text.endswith("on the commit without the fix); raise --gate-seconds")
+    nearest, _ = gate(lambda *_: late)
+    assert nearest.kind == "no time"
+    assert nearest.text.endswith("on the base: took too long; raise --gate-seconds")
 
 
 @pytest.mark.parametrize(
