@@ -270,9 +270,7 @@ def placed(example: str, paths: Collection[str]) -> str:
     """
     named = _NAMED.match(example)
     joint = "." if example.endswith(_IN_ANY_CASE) else "_"
-    stems = (
-        (f"{named['stem']}{joint}crash{number}" for number in ("", *range(2, 9))) if named else ()
-    )
+    stems = (f"{named['stem']}{joint}crash{n}" for n in ("", *range(2, 9))) if named else ()
     return next((p for stem in stems if named and (p := f"{stem}{named['end']}") not in paths), "")
 
 
