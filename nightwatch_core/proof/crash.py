@@ -170,7 +170,7 @@ def _text(value: object) -> str:
 # function, of the innermost one the line, too.
 
 _INNER = re.compile(  # inlined by newer versions, or printed in another line of compiled code
-    r"^(?:<(?:listcomp|dictcomp|setcomp|genexpr|anonymous)>)?$"
+    r"^(?:<(?:listcomp|dictcomp|setcomp|genexpr|anonymous)>|anonymous|eval)?$"
 )
 _MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
 _COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")

@@ -147,16 +147,23 @@
     });
     return values;
   };
-  session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url));
+  // code that was made as the program ran stands where it was made, as in a printed stack
+  session.on('Debugger.scriptParsed', ({ params }) => {
+    const made = !params.url && params.stackTrace && params.stackTrace.callFrames[0];
+    scripts.set(params.scriptId, made ? [made.url, made.lineNumber] : [params.url]);
+  });
   session.on('Debugger.paused', ({ params }) => {
     const data = params.data;
     if (!data || !['exception', 'promiseRejection'].includes(params.reason)) return;
-    const frames = params.callFrames.slice(0, 120).map((one) => ({
-      file: placed(one.url || scripts.get(one.location.scriptId) || ''),
-      line: one.location.lineNumber + 1,
-      name: one.functionName,
-      scopes: one.scopeChain,
-    }));
+    const frames = params.callFrames.slice(0, 120).map((one) => {
+      const [url, line] = scripts.get(one.location.scriptId) || [''];
+      return {
+        file: placed(one.url || url),
+        line: (one.url ? one.location.lineNumber : line ?? one.location.lineNumber) + 1,
+        name: one.functionName,
+        scopes: one.scopeChain,
+      };
+    });
     const name = String(data.className || '');
     const isWanted = name === wanted;
     if (!frames.some((one) => isOwn(one.file)) || left[isWanted] <= 0) return;
