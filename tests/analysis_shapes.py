@@ -37,9 +37,10 @@ def tree(files=None):
 
 
 def group(fingerprint="v1:a", error_class="AttributeError", transaction="cart/show", **more):
-    told = {"occurrences": 5, "first_seen": DAY, "last_seen": DAY, "message": "it broke", **more}
+    told = {"occurrences": 5, "first_seen": DAY, "last_seen": DAY, "message": "it broke"}
+    told |= {"source": "memory", **more}
     return ErrorGroup(
-        fingerprint=fingerprint, source="memory", app="shop", error_class=error_class,
+        fingerprint=fingerprint, app="shop", error_class=error_class,
         transaction=transaction, **told,
     )  # fmt: skip
 

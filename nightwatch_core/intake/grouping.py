@@ -1,6 +1,7 @@
 """Occurrences counted into error groups, one at a time and in bounded memory."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -227,7 +228,7 @@ class ManySources:
         return errors.Window(since=since, until=max(window.until for window in windows))
 
     def error_groups(self, window: errors.Window) -> errors.Fetched:
-        """Return everybody's groups; a group that several sources know is counted once.
+        """Return everybody's groups; a group that several sources know is one of them.
 
         Where nobody answers, raises `TryLater` if all are unwell, else `StopTheNight`.
         """
@@ -243,9 +244,14 @@ class ManySources:
         )
 
     def traces(self, group: errors.ErrorGroup, limit: int = 3) -> tuple[errors.Trace, ...]:
-        """Return the traces its own source has."""
+        """Return the traces its own source has, else those of another one that knows the error."""
         source = self._sources.get(group.source)
-        return source.traces(group, limit) if source else ()
+        found = source.traces(group, limit) if source else ()
+        others = [other for other in self._sources.values() if source and other is not source]
+        while others and not found:
+            with suppress(NightWatchError):
+                found = others.pop(0).traces(group, limit)
+        return found
 
     def releases(self) -> tuple[Release, ...]:
         """Return the deployments of those that answer, newest first."""
@@ -288,8 +294,28 @@ def _traffic(answers: Iterable[errors.Fetched]) -> int | None:
 
 
 def _each_once(groups: Iterable[errors.ErrorGroup]) -> tuple[errors.ErrorGroup, ...]:
-    best: dict[str, errors.ErrorGroup] = {}
+    known: dict[str, errors.ErrorGroup] = {}
     for group in groups:
-        if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:
-            best[group.fingerprint] = group
-    return tuple(best.values())
+        other = known.get(group.fingerprint)
+        known[group.fingerprint] = _joined(other, group) if other else group
+    return tuple(known.values())
+
+
+def _joined(one: errors.ErrorGroup, other: errors.ErrorGroup) -> errors.ErrorGroup:
+    """Return the group of the source that saw more, with what only the other one knows."""
+    both = sorted((one, other), key=lambda group: -group.occurrences)
+    most, least = both
+    states = list(errors.STATE_TEXTS)
+    first_seen = (group.first_seen for group in both if group.first_seen)
+    releases = most if most.release else least
+    triaged = min(both, key=lambda group: states.index(group.triage.state))
+    return most.model_copy(
+        update={
+            "users": max((g.users for g in both if g.users is not None), default=None),
+            "first_seen": min(first_seen, key=datetime.timestamp, default=None),
+            "hourly": most.hourly or least.hourly,
+            "triage": triaged.triage,
+            "regressed_at": triaged.regressed_at,
+            **{name: getattr(releases, name) for name in ("release", "releases", "commit")},
+        }
+    )

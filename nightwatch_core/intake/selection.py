@@ -6,7 +6,7 @@ from math import log1p
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
 from nightwatch_core.models.assignment import RecallResult
-from nightwatch_core.models.errors import Case, DroppedGroup, ErrorGroup, Selection
+from nightwatch_core.models.errors import Case, DroppedGroup, ErrorGroup, Selection, occurrences_of
 from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table, plural
@@ -44,7 +44,7 @@ def rank(*groups: ErrorGroup) -> Rank:
     return (
         -score(*groups),
         all(group.triage.state != "regressed" for group in groups),
-        -sum(group.occurrences for group in groups),
+        -occurrences_of(groups),
         -max(group.users or 0 for group in groups),
         -max(group.last_seen.timestamp() if group.last_seen else 0.0 for group in groups),
         *(leader.fingerprint, leader.source, leader.app),
@@ -57,7 +57,7 @@ def score(*groups: ErrorGroup) -> float:
     A regression is always severe.
     """
     severe = (1.0 if g.triage.state == "regressed" else severity(g.error_class) for g in groups)
-    often = frequency(sum(group.occurrences for group in groups))
+    often = frequency(occurrences_of(groups))
     return round(WEIGHTS["frequency"] * often + WEIGHTS["severity"] * max(severe), 6)
 
 

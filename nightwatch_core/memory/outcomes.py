@@ -12,7 +12,7 @@ from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_OUTCOMES, MOST_QUO
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
-from nightwatch_core.models.errors import ErrorGroup
+from nightwatch_core.models.errors import ErrorGroup, occurrences_of
 from nightwatch_core.models.knowledge import (
     FEEDBACK,
     FixWatch,
@@ -338,7 +338,7 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
         return watch
     hours = hours_between(begin, window.until)
     share = hours / hours_between(window.since, window.until)
-    occurrences = sum(group.occurrences for group in groups if _may_have_fix(group, watch, tonight))
+    occurrences = occurrences_of(group for group in groups if _may_have_fix(group, watch, tonight))
     after = watch.after
     has_traffic = tonight.traffic is not None and (after.traffic is not None or not after.hours)
     traffic = round((tonight.traffic or 0) * share) + (after.traffic or 0)

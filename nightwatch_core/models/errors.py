@@ -1,5 +1,6 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Literal, Self
@@ -246,6 +247,20 @@ class ErrorGroup(Value):
         return line if len(line) <= 80 else f"{line[:79]}…"
 
 
+def occurrences_of(groups: Iterable[ErrorGroup]) -> int:
+    """Add up occurrences; what several sources saw counts once, as the one that saw the most says.
+
+    >>> new_relic = ErrorGroup(fingerprint="v1:0", source="newrelic", error_class="E")
+    >>> sentry = new_relic.model_copy(update={"source": "sentry", "occurrences": 3})
+    >>> occurrences_of((new_relic, sentry, sentry)), occurrences_of(())
+    (6, 0)
+    """
+    by_source = Counter[str]()
+    for group in groups:
+        by_source[group.source] += group.occurrences
+    return max(by_source.values(), default=0)
+
+
 class Case(Value):
     """Error groups of one root class that fail in one place and mean one thing."""
 
@@ -277,7 +292,7 @@ class Case(Value):
     @property
     def occurrences(self) -> int:
         """Return occurrences of all groups."""
-        return sum(group.occurrences for group in self.groups)
+        return occurrences_of(self.groups)
 
     @property
     def first_seen(self) -> datetime | None:

@@ -12,6 +12,7 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.memory.scoreboard import NOMINAL
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.errors import occurrences_of
 from nightwatch_core.models.proposals import GateResult, OwnItem, SkipCause
 from nightwatch_core.publish.finding import shown_changes
 
@@ -115,7 +116,7 @@ def impact(members: tuple[Analysis, ...]) -> float:
     groups = [group for member in members for group in member.case.groups]
     users = max((group.users or 0 for group in groups), default=0)
     places = len({group.transaction for group in groups})
-    times = sum(group.occurrences for group in groups)
+    times = occurrences_of(groups)
     return (
         _OCCURRENCES * log10(1 + times)
         + _USERS * log10(1 + users)

@@ -5,9 +5,11 @@ from analysis_shapes import DAY, group, trace
 from twins.reading import MemoryErrors
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.intake.cases import cases
 from nightwatch_core.intake.grouping import ManySources
+from nightwatch_core.intake.selection import score
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.errors import Window
+from nightwatch_core.models.errors import Triage, Window
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 
@@ -53,6 +55,9 @@ def test_deployments_of_those_that_answer_newest_first():
 
 
 class Silent(MemoryErrors):
+    def traces(self, group, limit=3):
+        raise StopTheNight("bad key")
+
     def releases(self):
         raise TryLater("503")
 
@@ -79,12 +84,40 @@ def test_a_group_that_two_sources_know_is_counted_once():
     ]  # fmt: skip
 
 
+def test_a_group_that_two_sources_know_has_what_either_knows():
+    begin, back = DAY - timedelta(days=9), Triage(state="regressed", service="Sentry")
+    many = group(occurrences=8, release="", users=3)
+    few = group(occurrences=3, release="v2", users=4, first_seen=begin)
+    few = few.model_copy(update={"triage": back, "regressed_at": DAY, "releases": ("v2",)})
+    for sources in ((many, few), (few, many)):
+        (one,) = (
+            ManySources({f"{n}": of(f"{n}", g) for n, g in enumerate(sources)})
+            .error_groups(WINDOW)
+            .groups
+        )
+        assert (one.occurrences, one.users, one.release, one.releases) == (8, 4, "v2", ("v2",))
+        assert (one.first_seen, one.triage, one.regressed_at) == (begin, back, DAY)
+
+
+def test_one_cause_that_two_sources_saw_under_two_names_occurred_once():
+    seen = {
+        "a": group("v1:1", occurrences=8, source="a"),
+        "b": group("v1:2", occurrences=5, source="b"),
+        "c": group("v1:3", occurrences=4, source="b"),
+    }
+    (case,) = cases(tuple((found, trace()) for found in seen.values()))
+    assert (len(case.groups), case.occurrences) == (3, 9)
+    assert score(*case.groups) == score(group(occurrences=9))
+
+
 def test_traces_come_from_the_groups_own_source():
     told = {"v1:a": (trace(raw="of b"),) * 3}
     both = ManySources({"a": of("a"), "b": of("b", group(), known_traces=told)})
     (found,) = both.error_groups(WINDOW).groups
     assert [item.raw for item in both.traces(found, 2)] == ["of b", "of b"]
     assert both.traces(group(fingerprint="v1:a")) == ()
+    assert len(both.traces(group(fingerprint="v1:a", source="a"))) == 3
+    assert ManySources({"a": of("a"), "c": Silent()}).traces(group(source="a")) == ()
 
 
 def test_the_window_spans_all_that_answer():
