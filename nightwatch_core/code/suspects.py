@@ -224,6 +224,7 @@ def _wrote(
 
 CANDIDATES, COMPARED_FILES = 5, 10  # pull requests; files of a case
 _MIN_SCORE = 0.25  # below it nothing is a candidate
+_SUSPECTED_SCORE = 0.5  # of what the error's source suspects, at least
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
 _USUAL_SIZE = 5  # files; larger pull requests are damped
 
@@ -235,7 +236,7 @@ def candidates(
     limit: int = CANDIDATES,
 ) -> tuple[MergedPull, ...]:
     """List pull requests that changed files of a case before it began, the likeliest first."""
-    began = onset(case)
+    began, told = onset(case), case.trace.suspected if case.trace else ()
     merged = [pull for pull in pulls if began is None or pull.merged_at <= began.at]
     weights = _weights(case, likely)
     commonness = Counter(path for pull in merged for path in set(pull.files))
@@ -248,6 +249,7 @@ def candidates(
         size = max(1.0, len(pull.files) / _USUAL_SIZE)
         score = (1 - missed) / (1 + 0.5 * math.log10(size))
         score *= fading(began.at - pull.merged_at) if began else 1.0
+        score = max(score, _SUSPECTED_SCORE * any(is_of(pull, sha) for sha in told))
         if score >= _MIN_SCORE:
             ranked.append((round(score, 3), pull.merged_at, pull))
     ranked.sort(key=lambda item: (item[0], item[1], item[2].sha), reverse=True)

@@ -1,6 +1,7 @@
 """The shop's story as GitHub and New Relic hold it."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 from connected import shop
 from connected.standins import Bell, TodaysGitHub
 from git_repositories import git
+from services import sentry
 from services.nerdgraph import NerdGraphService, frame, inbox_group
+from services.sentry import SentryService
 
 FIRST_SEEN, LAST_SEEN = timedelta(hours=20), timedelta(minutes=20)  # ago
 
@@ -44,6 +47,34 @@ def a_newrelic(now: datetime, errors: Iterable[shop.Failing], released: str) -> 
     at = _milliseconds(now - made.ago)
     service.deployments = [{"version": shop.RELEASE, "commit": released, "timestamp": at}]
     return service
+
+
+def a_sentry(
+    now: datetime, errors: Iterable[shop.Failing], culprits: Mapping[str, str] = {}
+) -> SentryService:
+    """The same errors as Sentry has them, some under another name of the transaction."""
+    service = SentryService(now)
+    for error in (*errors, shop.IGNORED):
+        step = (FIRST_SEEN - LAST_SEEN) / error.occurrences
+        times = [FIRST_SEEN - step * number for number in range(error.occurrences)]
+        own = error is not shop.IGNORED
+        lines = map(_RUBY.fullmatch, reversed(shop.frames(error))) if error.path else ()
+        frames = [
+            sentry.frame(line[1], int(line[2]), line[3], "/gems/" not in line[1])
+            for line in lines
+            if line
+        ]
+        culprit = culprits.get(error.transaction, error.transaction)
+        release = {"version": f"shop@{shop.RELEASE.removeprefix('v')}", "lastCommit": None}
+        service.error(
+            error.error_class, culprit, error.message, frames, times,
+            status="unresolved" if own else "ignored",
+            event={"platform": "ruby", "release": release, "tags": {"transaction": culprit}},
+        )  # fmt: skip
+    return service
+
+
+_RUBY = re.compile(r"(.+):(\d+):in '(?:.*#)?(.+)'")
 
 
 def _stream(now: datetime) -> bytes:

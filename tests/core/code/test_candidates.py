@@ -39,6 +39,12 @@ def order(found, *pulls):
     return [pull.number for pull in candidates(found, (), pulls)]
 
 
+def test_what_the_source_suspects_is_a_candidate_wherever_it_changed_something():
+    found, pulls = case("app/a.rb"), (pull(1, "lib/x.rb"), pull(2, "lib/y.rb"), pull(3, "app/a.rb"))
+    trace = found.trace.model_copy(update={"suspected": (pulls[1].sha,)})
+    assert order(found.model_copy(update={"trace": trace}), *pulls) == [3, 2]
+
+
 def test_the_change_of_the_top_frame_comes_first():
     pulls = (pull(1, "lib/x.rb"), pull(2, "app/b.rb"), pull(3, "app/a.rb"))
     assert order(case("app/a.rb", "app/b.rb"), *pulls) == [3, 2]
