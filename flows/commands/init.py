@@ -45,11 +45,13 @@ def init(yes: Yes = False, force: Force = False) -> None:
         raise StopTheNight("init asks questions, and this is no terminal: use --yes")
     ask, at = (_take if yes else _ask), settings()
     ready = {name for names in wiring.services.available(at).values() for name in names}
+    live = wiring.services.LIVE
     here = (str(path) for pattern in EXPORTS for path in sorted(Path().glob(pattern)))
     errors = ask(
-        "Where do errors come from: newrelic, sample, or files (export.jsonl, logs/*.gz)?",
-        "newrelic" if "newrelic" in ready else next(here, SAMPLE),
-        lambda text: text in ("newrelic", SAMPLE) or _check(errors=text, source="file"),
+        f"Where do errors come from: {', '.join(live)}, {SAMPLE}, or files "
+        "(export.jsonl, logs/*.gz)?",
+        ",".join(name for name in live if name in ready) or next(here, SAMPLE),
+        lambda text: _are_sources(text) or _check(errors=text, source="file"),
     )
     code = (
         errors
@@ -85,6 +87,7 @@ def init(yes: Yes = False, force: Force = False) -> None:
     templates.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False)
     text = templates.get_template("nightwatch.toml.j2").render(
         errors=errors,
+        from_files=not _are_sources(errors),
         code=code,
         model=model,
         desks=listed(desks),
@@ -111,6 +114,10 @@ def _ask(question: str, found: str, check_answer: Callable[[str], object]) -> st
             return _take(question, answer, check_answer)
         except NightWatchError as trouble:
             print(f"  {trouble}")
+
+
+def _are_sources(text: str) -> bool:
+    return set(listed(text)) <= {*wiring.services.LIVE, SAMPLE}
 
 
 def _check(**options: str) -> bool:

@@ -58,8 +58,12 @@ def test_what_is_found_is_written_and_tried(checkout: Path) -> None:
 def test_credentials_are_found_and_not_written(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "NEW_RELIC_API_KEY"):
+    secrets = ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "NEW_RELIC_API_KEY")
+    for name in (*secrets, "SENTRY_AUTH_TOKEN"):
         monkeypatch.setenv(name, "very-secret")
+    monkeypatch.setenv("SENTRY_ORG", "acme")
+    monkeypatch.setenv("SENTRY_PROJECT", "shop")
+    monkeypatch.setenv("SENTRY_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("SLACK_CHANNEL", "C1")
     monkeypatch.setenv("NEW_RELIC_ACCOUNT_ID", "12")
     monkeypatch.setenv("NEW_RELIC_APP_NAME", "shop")
@@ -68,7 +72,7 @@ def test_credentials_are_found_and_not_written(
     CliRunner().invoke(app(["init"]), ["init", "--yes"], env={"NIGHTWATCH_NOTIFY": "local"})
     text = (checkout / "nightwatch.toml").read_text("utf-8")
     written = tomllib.loads(text)
-    assert written["source"] == {"from": "newrelic"}
+    assert written["source"] == {"from": "newrelic,sentry"}
     assert written["code"]["github_repo"] == "acme/the-shop"
     assert written["model"]["name"].startswith("claude-")
     assert (written["publish"]["to"], written["notify"]["to"]) == ("github", "slack")
