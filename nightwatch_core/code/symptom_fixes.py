@@ -229,7 +229,9 @@ def _may_be_missing(change: Change, guard: str, row: int, before: str = "") -> b
     lines = [*change.new[max(0, row - OPTIONAL_ROWS) : row + 1], before]
     is_plain = bool(P["callback"].search(guard) or P["sent"].search(before))
     is_right = is_plain or _is_asked_already(change, guard, row, before)
-    return is_right or any(_is_sent(name, lines) or _is_optional(name, change) for name in names)
+    return is_right or any(
+        _is_sent(name, lines) or _is_optional(name, change, row) for name in names
+    )
 
 
 def _is_asked_already(change: Change, guard: str, row: int, before: str) -> bool:
@@ -252,14 +254,23 @@ def _is_sent(name: str, lines: list[str]) -> bool:
     return any(map(re.compile(rf"{sets}.*(?:{P['sent'].pattern})").search, lines))
 
 
-def _is_optional(name: str, change: Change) -> bool:
+def _is_optional(name: str, change: Change, row: int) -> bool:
+    # where another function says so, it means a variable of its own, unless it is a member
     declared = re.compile(
         rf"(?:[:@$]?\b{name}\b\)?\s*(?::\s*[^=,;)]*)?[^,;()=]{{0,40}}{P['optional'].pattern}"
         rf"|(?:@Nullable\s+[\w<>.]+|\bOptional<[^>]*>|\w+\?|\?[\w\\]+)\s+\$?{name}\b|\b{name}\?\s*:"
         rf"|\b{name}\s*=\s*(?:models\.)?\w+\([^()]*(?:null\s*=\s*True|nullable=True)"
         rf"|belongs_to\s+:{name}\b[^\n]*optional)"
     )
-    return any(declared.search(line) for line in change.old)
+    said = [at for at, line in enumerate(change.old) if declared.search(line)]
+    around = {item.name for item in functions_around(change.path, change.after, row + 1)}
+
+    def is_meant(at: int) -> bool:
+        inner = {item.name for item in functions_around(change.path, change.before, at + 1)}
+        is_member = re.search(rf"[.@>]{name}\b", change.old[at])
+        return bool(not inner or inner & around or is_member)
+
+    return any(map(is_meant, said))
 
 
 # Guards: the same code as before, except that a missing value is passed over
