@@ -85,7 +85,7 @@ _NAMED = ("variable", "switch")  # NAME=value
 _TESTS = re.compile(
     r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha"
     r"|(node|tsx) (\S+ )*--test|rspec|(rake|thor) (test|spec)|rails test|go test|phpunit|borp"
-    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
+    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b(?![.@])|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
     r"|\b(tox|nox|make \w*test\w*)\b|\b(scripts?|bin)/\w*test\w*"
     r"|\b(npm|yarn|pnpm|bun|hatch|poe|pdm|rye|just|task|inv(oke)?|run)( -\S+)*"
     r" [\w.:-]*\btests?\b(?![\w/.])"
@@ -451,6 +451,9 @@ def _by_example(files: Files) -> Iterator[Clue]:
         pairs = re.findall(r"(?m)^(?:export )?(\w+)=[\"']?([^\n\"'#]*)", files.text(name))
         yield from _variables({key: value.strip() for key, value in pairs}, files.root + name)
         yield from _services_in(" ".join(re.findall(r"\b(\w+)(?:\+\w+)?://", str(pairs))), name)
+    for name in ("pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"):
+        servers = re.findall(r"\b(\w+)://[\w:@]*(?:localhost|127\.0\.0\.1)", files.text(name))
+        yield from _services_in(" ".join(servers), files.root + name)
     for path in files.matching(r"^(docker-)?compose[^/]*\.ya?ml$"):
         yield from _services_in(" ".join(re.findall(r"image:\s*(\S+)", files.top(path))), path)
 

@@ -465,12 +465,16 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     facts = frozenset(("tests", *named))
     if not needs:
         return _Project(facts)
-    lock = next(item for item in _LOCKED if item in inside)
+    here = [item for item in _LOCKED if item in inside]
+    asked = " ".join((str(package.get("packageManager")), *first_of(found, "install")))
+    used = (rf"(?<!\w){_LOCKED[item][0].split()[0]}[@ ]" for item in here[:-1])
+    locks = [item for item, tool in zip(here, used, strict=False) if re.search(tool, asked)]
+    lock = (locks[::-1] or here)[0]  # what is used now may lie beside what was
     members = [item for item in inside if re.search(r"/package\.json$|\.patch$", item)][:100]
     names = ("package.json", lock, ".npmrc", "pnpm-workspace.yaml", *members)
     install, spec = _BERRY if "__metadata:" in text(lock) else _LOCKED[lock]
-    if asked := re.match(r"(pnpm@|bun@)\d+", str(package.get("packageManager"))):
-        spec = asked[0] if spec.startswith(asked[1]) else spec
+    if of_major := re.match(r"(pnpm@|bun@)\d+", asked):
+        spec = of_major[0] if spec.startswith(of_major[1]) else spec
     script = kits().scripts["node_install"]
     words = ("/bin/sh", "-c", script, f"/work/{root}", install, spec)
     preparation = _from_manifests("javascript", names, words, text, found)

@@ -317,10 +317,12 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
     if reading is None:
         return "no command that runs its tests was found: set `test`"
     if reading.run.ended != "exited":
-        how = proof.told if proof.is_late else reading.run.ended
-        return (
-            f"{proof.runner.name if proof.runner else 'the run'} {how}: set `test` to fewer tests"
-        )
+        how, run = proof.told if proof.is_late else reading.run.ended, reading.run
+        if run.cpu is not None and 10 * run.cpu < run.seconds:
+            how += " and did nearly nothing, so it waits for something"
+            how += f" ({', '.join(missing)} is not on this machine)" if missing else ""
+        name = proof.runner.name if proof.runner else "the run"
+        return f"{name} {how}: set `test` to fewer tests"
     reasons = [_most_common(reading.run) if proof.collected else proof.told]
     if proof.runner and not proof.collected and not proof.runner.form and reading.run.went_well:
         said = ", ".join(first_of(proof.kit.clues, "test")) or proof.runner.name
