@@ -85,14 +85,14 @@ _NAMED = ("variable", "switch")  # NAME=value
 _TESTS = re.compile(
     r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha"
     r"|(node|tsx) (\S+ )*--test|rspec|(rake|thor) (test|spec)|rails test|go test|phpunit|borp"
-    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b(?![.@])|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
+    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b(?![.@/])|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
     r"|\b(tox|nox|make \w*test\w*)\b|\b(scripts?|bin)/\w*test\w*"
     r"|\b(npm|yarn|pnpm|bun|hatch|poe|pdm|rye|just|task|inv(oke)?|run)( -\S+)*"
     r" [\w.:-]*\btests?\b(?![\w/.])"
 )
 _NO_TESTS = re.compile(  # jobs and scripts beside the tests
     r"^(echo|#|if|name:|brew)\b|(?<!-)\b(tox|nox|make|hatch|poe|pdm|rye|just|npm|yarn|pnpm|run)\b.*"
-    r"\b(lint\w*|docs?|mypy|typing|typecheck|types?|style|fmt|pre-commit|package|build)\b"
+    r"\b(lint\w*|docs?|mypy|typing|typecheck|types?|style|fmt|format|pre-commit|package|build)\b"
 )
 _INSTALLS = re.compile(
     r"\b(pip3? install|uv (sync|pip install)|poetry install|pdm (sync|install)"
@@ -421,7 +421,7 @@ def _by_script(files: Files) -> Iterator[Clue]:
             for item in named[1].split() if named else ():
                 if re.search(r"build|compile|prepare|bundle|generate", item):
                     yield Clue("setup", f"npm run --silent {item}", name)
-                elif item not in waiting:
+                elif item not in waiting and not _NO_TESTS.search(f"run {item}"):
                     waiting.append(item)
             yield from _commands("" if named else part, name)
 

@@ -429,7 +429,7 @@ _LOCKED = {  # a lock file, what installs by it, and the package that has that w
     "package-lock.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
     "npm-shrinkwrap.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
     "yarn.lock": (f"yarn {_FROZEN} --non-interactive", "yarn@1"),
-    "pnpm-lock.yaml": (f"pnpm {_FROZEN}", "pnpm@9"),
+    "pnpm-lock.yaml": (f"pnpm {_FROZEN}", "pnpm@10"),
     "bun.lock": (f"bun {_FROZEN}", "bun@1"),
     "package.json": (_NPM, "npm"),
 }
@@ -472,11 +472,12 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     lock = (locks[::-1] or here)[0]  # what is used now may lie beside what was
     members = [item for item in inside if re.search(r"/package\.json$|\.patch$", item)][:100]
     names = ("package.json", lock, ".npmrc", "pnpm-workspace.yaml", *members)
-    install, spec = _BERRY if "__metadata:" in text(lock) else _LOCKED[lock]
-    if of_major := re.match(r"(pnpm@|bun@)\d+", asked):
-        spec = of_major[0] if spec.startswith(of_major[1]) else spec
+    install, usual = _BERRY if "__metadata:" in text(lock) else _LOCKED[lock]
+    usual = "pnpm@8" if "lockfileVersion: '6" in text(lock) else usual
+    major = re.match(r"(pnpm@|bun@)\d+", asked)
+    spec = major[0] if major and usual.startswith(major[1]) else usual
     script = kits().scripts["node_install"]
-    words = ("/bin/sh", "-c", script, f"/work/{root}", install, spec)
+    words = ("/bin/sh", "-c", script, f"/work/{root}", install, spec, usual)
     preparation = _from_manifests("javascript", names, words, text, found)
     links = ((f"{root}node_modules", "/env/node_modules"),)
     return _Project(facts, {}, preparation, links=links)

@@ -161,6 +161,9 @@ def proved_profile(
     best: Proof | None = None
     lacked = ""  # by the first way that could not be prepared
     for variant in _variants(_by_hand(kit, kept)):
+        is_own = variant.preparation is not None and not variant.preparation.beside
+        if best and is_own and best.environment.how != BESIDE:
+            continue
         environment = Environment(
             sandbox, variant, tree.commit, (), NightCache(), 4 * SUITE_SECONDS
         )
@@ -170,8 +173,7 @@ def proved_profile(
         environment.prepare()
         lacked = lacked or environment.lacks
         best = best or Proof(variant, None, None, environment)
-        is_own = variant.preparation is not None and not variant.preparation.beside
-        if environment.lacks or (is_own and best.environment.how != BESIDE):
+        if environment.lacks:
             continue
         how = environment.how or "of this machine"
         took = f", {environment.seconds:.0f} s" if environment.seconds else ""

@@ -82,10 +82,13 @@ def error_line(text: str, limit: int) -> str:
 
     >>> error_line("Resolving\\n  × No solution found:\\n  ╰─▶ Because a needs b", 60)
     '× No solution found: ╰─▶ Because a needs b'
+    >>> error_line("TAP version 13\\n\\x1b[31mTypeError\\x1b[39m: no", 60)
+    'TypeError: no'
     >>> error_line("npm error code E404\\nnpm error 404 Not Found - left", 60)
     'npm error 404 Not Found - left'
     """
-    lines = [line for line in map(one_line, text.splitlines()) if line] or [""]
+    plain = re.sub(r"\x1b\[[\d;]*m", "", text)
+    lines = [line for line in map(one_line, plain.splitlines()) if line] or [""]
     at = next((at for at, line in enumerate(lines) if _ERROR.search(line)), 0)
     more = lines[at].endswith(":")
     return shortened(" ".join(lines[at : at + 1 + more]), limit)

@@ -81,12 +81,12 @@ def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
     files = {"web/package.json": package, "web/package-lock.json": "{}", "web/a.ts": "secret"}
     made = kit("web/a.ts", files)
     assert [item.path for item in made.preparation.files] == ["package.json", "package-lock.json"]
-    assert made.preparation.words[-2].startswith("npm ci")
+    assert made.preparation.words[-3].startswith("npm ci")
     files |= {
         "web/pnpm-lock.yaml": "",
-        "web/package.json": package[:-1] + ', "packageManager": "pnpm@10.1"}',
+        "web/package.json": package[:-1] + ', "packageManager": "pnpm@11.1"}',
     }
-    assert kit("web/a.ts", files).preparation.words[-1] == "pnpm@10"
+    assert kit("web/a.ts", files).preparation.words[-2:] == ("pnpm@11", "pnpm@10")
     assert made.links == (("web/node_modules", "/env/node_modules"),)
 
 
