@@ -22,7 +22,6 @@ from nightwatch_core.analysis.budget import CALLS_A_TURN, IDLE_TURNS, TURN_CHARA
 from nightwatch_core.analysis.prompts import TEXTS, fenced
 from nightwatch_core.analysis.tool_context import (
     Refusal,
-    RunKind,
     RunsLeft,
     ToolAnswer,
     ToolContext,
@@ -53,6 +52,7 @@ _TEXTS = Annotated[
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     AfterValidator(lambda texts: texts[:_MOST]),
 ]
+Texts = Sequence[str]
 _EDITS = Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=45)]
 _TYPES: dict[str, Any] = {"code": _CODE, "with_fix": _EDITS}  # of arguments, whatever their kind
 # Other names of an argument.
@@ -211,11 +211,7 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
 
 
 def run_code(
-    at: ToolContext,
-    limit: int,
-    test: str | None = None,
-    code: str | None = None,
-    with_fix: Sequence[str] = (),
+    at: ToolContext, limit: int, test: str = "", code: str | None = None, with_fix: Texts = ()
 ) -> ToolAnswer:
     """Run a test file, or code, with a fix made first; about `limit` characters of its output."""
     left = at.runs
@@ -227,8 +223,7 @@ def run_code(
         Edit(path=path, action="edit" if old else "create", old=old, new=new)
         for path, old, new in zip(with_fix[::3], with_fix[1::3], with_fix[2::3], strict=True)
     )
-    kind: RunKind = "test" if code is None else "snippet"
-    run = left.take(kind, (test or "") if code is None else code, edits)
+    run = left.take("test", test, edits) if code is None else left.take("snippet", code, edits)
     how = f"exit {run.code}" if run.ended == "exited" else f"killed, it {run.ended}"
     how += ", production's error" if run.shows_crash else ""
     head = f"{how} after {run.seconds:.1f} s ({plural(left.runs, 'run')} left)"

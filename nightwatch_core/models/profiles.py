@@ -1,7 +1,5 @@
 """Words for how one project is tested on this machine, as it was proved."""
 
-from math import inf
-
 from pydantic import Field
 
 from nightwatch_core.models.value import Value
@@ -38,11 +36,6 @@ class Profile(Value):
     digest: str = ""  # of the manifests and lock files that it was proved with
     sources: dict[str, str] = {}  # the file that each fact comes from
     by_hand: tuple[str, ...] = ()  # fields that a person keeps as they are
-
-    @property
-    def suite_seconds(self) -> float:
-        """Return the seconds of the whole suite; without end where it never came to its end."""
-        return inf if self.sampled else self.seconds
 
     @property
     def is_runnable(self) -> bool:

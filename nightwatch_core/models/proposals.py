@@ -380,14 +380,11 @@ class Run(Value):
     def spent(self) -> float:
         """Return the seconds that count against a bound: on a busy machine fewer than the clock's.
 
-        >>> Run(code=0, seconds=9).spent, Run(code=0, seconds=9, cpu=4).spent
-        (9, 4)
-        >>> Run(code=0, seconds=9, cpu=20).spent, Run(code=0, seconds=9, cpu=0).spent
-        (9, 3.0)
+        >>> [Run(code=0, seconds=9, cpu=cpu).spent for cpu in (None, 4, 20, 0)]
+        [9.0, 4.0, 9.0, 3.0]
         """
-        if self.cpu is None:
-            return self.seconds
-        return min(self.seconds, max(self.cpu, self.seconds / PATIENCE))
+        cpu = self.seconds if self.cpu is None else self.cpu
+        return min(self.seconds, max(cpu, self.seconds / PATIENCE))
 
     @property
     def went_well(self) -> bool:

@@ -1,6 +1,7 @@
 """Runs the commands of one project on its base and with a fix; what the base gave is kept."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -216,11 +217,11 @@ def tested(
     if not environment.has_time():
         return
     profile = environment.kit.profile
-    if profile is None or profile.suite_seconds <= environment.seconds_left / 2:
-        found = _compared(environment, runner, (), "the whole suite")
-    else:
+    if profile and (profile.sampled or profile.seconds > environment.seconds_left / 2):
         text = f"{runner.name}: the whole suite (it takes more than {profile.seconds:.0f} s)"
         found = Check(name="tests", outcome="not finished", text=text), Compared()
+    else:
+        found = _compared(environment, runner, (), "the whole suite")
     some = mentioning_tests(environment, nearest) if found[0].outcome == "not finished" else ()
     if some and runner.takes_files and environment.has_time():
         yield _compared(environment, runner, some, f"{plural(len(some), 'file')} of the suite")
@@ -229,16 +230,13 @@ def tested(
 
 def mentioning_tests(environment: Environment, without: kits.Words) -> kits.Words:
     """Return files of tests that name what is changed, those that do so most often first."""
-    kit, changed = environment.kit, [item.path for item in environment.changes]
-    stems = {re.sub(r"/(__init__|index)\.\w+$|\.\w+$", "", path) for path in changed}
+    stems = {re.sub(r"(/(__init__|index))?\.\w+$", "", item.path) for item in environment.changes}
     named = "|".join(re.escape(item.rpartition("/")[2]) for item in stems)
-    counts = {
-        path: len(re.findall(rf"\b(?:{named})\b", environment.read(kit.root + path) or ""))
-        for path in kit.tests
-        if path not in without and kit.root + path not in changed
-    }
-    found = sorted((path for path in counts if counts[path]), key=lambda path: -counts[path])
-    return tuple(found[:SAMPLE_FILES])
+    counts = Counter[str]()
+    for path in (item for item in environment.kit.tests if item not in without):
+        text = environment.read(environment.kit.root + path) or ""
+        counts[path] = len(re.findall(rf"\b(?:{named})\b", text))
+    return tuple(path for path, count in counts.most_common(SAMPLE_FILES) if count)
 
 
 def _compared(
@@ -332,16 +330,13 @@ _LEAF = re.compile(r"(?:^|::|#)([Tt]est\w*)(?=$|\[| \()")
 
 def _is_brought(environment: Environment, name: str) -> bool:
     """Tell whether a test is in the files of the fix, and was in none of them before."""
-    leaf = found[1] if (found := _LEAF.search(name)) else name
-    tests = {
-        item.path: (environment.read(item.path) or "", item.text or "")
-        for item in environment.changes
-        if TEST.search(item.path)
-    }
-    return not any(leaf in before for before, _ in tests.values()) and any(
-        leaf in after or (not before and path.rpartition("/")[2].partition(".")[0] in name)
-        for path, (before, after) in tests.items()
-    )
+    leaf, is_new = found[1] if (found := _LEAF.search(name)) else name, False
+    for item in (item for item in environment.changes if TEST.search(item.path)):
+        before, stem = environment.read(item.path), item.path.rpartition("/")[2].partition(".")[0]
+        if leaf in (before or ""):
+            return False
+        is_new |= leaf in (item.text or "") or (before is None and stem in name)
+    return is_new
 
 
 def _fewer(base: kits.Reading, fixed: kits.Reading, own: int = 0) -> bool:

@@ -113,7 +113,7 @@ def gated(
 
 def _result(environment: Environment, tree: CodeReader) -> GateResult:
     checks: list[Check] = []
-    preexisting, flaky, silent = frozenset[str](), frozenset[str](), frozenset[str]()
+    left_out: dict[str, set[str]] = {"preexisting": set(), "flaky": set(), "silent": set()}
     environment.prepare()
     if environment.lacks:
         checks.append(Check(name="dependencies", outcome="not run", text=environment.lacks))
@@ -121,32 +121,29 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
         checks.append(Check(name="profile", outcome="not run", text=stale))
     for check, compared in _steps(environment, tree.paths()):
         checks.append(check)
-        preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
-        silent |= compared.silent
+        for name, tests in left_out.items():
+            tests |= getattr(compared, name)
         if check.outcome == "failed":
             break
     executing = environment.executing - {""} or environment.executing
-    left_out = preexisting | flaky | silent | environment.kit.known_red(environment.commit.sha)
+    left_out["preexisting"] -= left_out["flaky"]
+    told = executing - environment.kit.known_red(environment.commit.sha)
     failed = next((item.text for item in checks if item.outcome == "failed"), "")
     ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
-        executing=None if "" in executing else len(executing - left_out),
+        executing=None if "" in executing else len(told.difference(*left_out.values())),
         checks=tuple(checks),
-        preexisting=tuple(sorted(preexisting - flaky)[:LEFT_OUT]),
-        silent=tuple(sorted(silent)[:LEFT_OUT]),
-        flaky=tuple(sorted(flaky)[:LEFT_OUT]),
-    )
+    ).model_copy(update={name: tuple(sorted(some)[:LEFT_OUT]) for name, some in left_out.items()})
     if result.outcome != "not run":
         return result
     late = environment.is_late or not environment.has_time()
     kind = "not prepared" if environment.lacks else "no time" if late else "no tests"
     reasons = (item.text for item in checks if item.name == "tests")
-    why = (
-        environment.lacks or f"{next(reasons, 'there was no time')}; {MORE_TIME if late else TO_DO}"
-    )
-    text = f"its tests could not be run: {why}"
+    why = f"{next(reasons, 'there was no time')}; {MORE_TIME if late else TO_DO}"
+    known = environment.kit.profile.trouble if environment.kit.profile else ""
+    text = f"its tests could not be run: {environment.lacks or known or why}"
     return result.model_copy(update={"kind": kind, "text": text})
 
 
@@ -193,11 +190,9 @@ class TryOut:
         expected = test_file(test, self.kit.inner(self.tree.paths()))
         last: Run | None = None
         for runner in self.kit.runners:
-            if runner.only_after not in (None, last.code if last else None):
-                continue
-            if last and runner.only_after is None and not is_absent(last):
-                break
-            last = self._run(runner.some((expected,)), edits)
+            is_next = last is None or is_absent(last)
+            if is_next if runner.only_after is None else last and last.code == runner.only_after:
+                last = self._run(runner.some((expected,)), edits)
         if last is None:
             raise GiveUp("no test runner is known that can run a single test of this project")
         return last
@@ -210,10 +205,8 @@ class TryOut:
         recorder = crashes.RECORDERS.get(self.kit.language)
         if crash is None or recorder is None:
             return self._run(words, edits)
-        mark = f"{self.cache.mark}{digest(code)}"
-        run = self._run(
-            crashes.recorded(words, recorder, mark, crashes.simple_class(crash.error_class)), edits
-        )
+        mark, expected = f"{self.cache.mark}{digest(code)}", crashes.simple_class(crash.error_class)
+        run = self._run(crashes.recorded(words, recorder, mark, expected), edits)
         printed, raised = crashes.printed_and_raised(run.output, mark)
         shows = not run.went_well and not all(crashes.unlike(item, crash) for item in raised)
         return run.model_copy(update={"output": printed, "shows_crash": shows})

@@ -28,23 +28,9 @@ from nightwatch_core.models.proposals import Check, FileChange, Outcome, Reprodu
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.privacy.scrubber import holds_mask
+from nightwatch_core.proof import crash as crashes
 from nightwatch_core.proof import kits
 from nightwatch_core.proof.asking import ProofBriefing, prompt, unasked
-from nightwatch_core.proof.crash import (
-    RECORDERS,
-    Crash,
-    Raised,
-    Recorder,
-    crash_of,
-    entered,
-    entered_frames,
-    has_left,
-    least_places,
-    printed_and_raised,
-    recorded,
-    simple_class,
-    unlike,
-)
 from nightwatch_core.proof.environment import Environment, nearest_tests, usable_runner
 from nightwatch_core.proof.profiles import kit_as_proved
 from nightwatch_core.text.escaping import block, line
@@ -63,8 +49,8 @@ class Shown(NamedTuple):
     """Result of running a test."""
 
     reading: kits.Reading
-    raised: tuple[Raised, ...]
-    crash: Raised | None  # the one that is production's
+    raised: tuple[crashes.Raised, ...]
+    crash: crashes.Raised | None  # the one that is production's
     unlike: str  # what tells the nearest one from it, where none is
 
     @property
@@ -101,9 +87,9 @@ class Harness:
     """One crash, the project it is about, and the seconds that are left for its tests."""
 
     briefing: ProofBriefing
-    crash: Crash
+    crash: crashes.Crash
     kit: kits.Kit
-    recorder: Recorder
+    recorder: crashes.Recorder
     runner: kits.Runner
     seconds_left: float
     seconds: float = 0.0
@@ -126,12 +112,12 @@ class Harness:
         environment = _environment(self.briefing, self.kit, tree, changes, self.seconds_left)
         environment.prepare()
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
-        expected = simple_class(self.crash.error_class)
-        words = recorded(words, self.recorder, mark, expected)
+        expected = crashes.simple_class(self.crash.error_class)
+        words = crashes.recorded(words, self.recorder, mark, expected)
         run = environment.fixed(words, "", _RUN_SECONDS).run
         self.seconds_left = environment.seconds_left
         self.seconds += environment.seconds
-        printed, raised = printed_and_raised(run.output, mark)
+        printed, raised = crashes.printed_and_raised(run.output, mark)
         run = run.model_copy(update={"output": printed})
         reading = kits.reading_of(run, self.runner.form)
         if path == SNIPPET:  # what it prints names no tests
@@ -140,30 +126,34 @@ class Harness:
         return Shown(reading, raised, crash, why)
 
     def _likest(
-        self, raised: tuple[Raised, ...], exact: bool, test: str, reading: kits.Reading
-    ) -> tuple[Raised | None, str]:
+        self, raised: tuple[crashes.Raised, ...], exact: bool, test: str, reading: kits.Reading
+    ) -> tuple[crashes.Raised | None, str]:
         """Return the exception that is production's, else why the nearest one is not."""
-        expected = simple_class(self.crash.error_class)
+        expected = crashes.simple_class(self.crash.error_class)
         other = "the application raises nothing"
 
-        def distance(item: Raised) -> tuple[bool, int]:
-            return simple_class(item.error_class) != expected, -entered(item, test)
+        def distance(item: crashes.Raised) -> tuple[bool, int]:
+            return crashes.simple_class(item.error_class) != expected, -crashes.entered(item, test)
 
         for item in sorted(raised, key=distance):
-            why = unlike(item, self.crash, exact, test) or self._handled(item, exact, test, reading)
+            why = crashes.unlike(item, self.crash, exact, test) or self._handled(
+                item, exact, test, reading
+            )
             if not why:
                 return item, ""
             if other.startswith("the application raises"):
                 other = why
         return None, other
 
-    def _handled(self, raised: Raised, exact: bool, test: str, reading: kits.Reading) -> str:
+    def _handled(
+        self, raised: crashes.Raised, exact: bool, test: str, reading: kits.Reading
+    ) -> str:
         """Say so where the code that raises an exception catches it, too.
 
         Where that is not recorded, a test that is red with a fix has to print its place.
         """
         if self.recorder.tells_left:
-            is_out = has_left(raised, test)
+            is_out = crashes.has_left(raised, test)
         else:
             top = next(item for item in raised.frames if item.in_app)
             place = f"{top.repo_path.rpartition('/')[2]}:{top.line}"
@@ -173,23 +163,23 @@ class Harness:
 
 def harness_for(briefing: ProofBriefing) -> Harness | str:
     """Give the harness of a fix; a sentence where nothing can be reproduced."""
-    crash = crash_of(briefing.analysis.case)
+    crash = crashes.crash_of(briefing.analysis.case)
     if crash is None:
         return "no stack frame of the application is known"
-    if _NO_STACK.search(f"{simple_class(crash.error_class)}: {crash.message}"):
+    if _NO_STACK.search(f"{crashes.simple_class(crash.error_class)}: {crash.message}"):
         return "where the stack is full, nothing can be recorded"
     failing = briefing.failing
     if failing.read_file(crash.places[0].path) is None:
         return f"{crash.places[0].path} is not in the commit that failed"
-    least = least_places(crash, briefing.analysis.fix, failing.read_file)
+    least = crashes.least_places(crash, briefing.analysis.fix, failing.read_file)
     crash = crash._replace(least=least)
     changed = (crash.places[0].path,)
     kit = kit_as_proved(changed, failing, briefing.options, briefing.cache.documents)
-    if not isinstance(kit, str) and kit.language not in RECORDERS:
+    if not isinstance(kit, str) and kit.language not in crashes.RECORDERS:
         return f"crashes in {kit.language} cannot be recorded yet"
     if isinstance(kit, str) or kit.verify:
         return "no way to run a single test of this project was found"
-    recorder = RECORDERS[kit.language]
+    recorder = crashes.RECORDERS[kit.language]
     seconds = briefing.options.gate_seconds  # as much as the gate gives
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
     environment = _environment(briefing, kit, failing, concerned, seconds)
@@ -309,17 +299,17 @@ def tried(harness: Harness, test: Candidate, is_own: bool = False) -> Tried:
         test=(test.edit,),
         name=test.path,
         error_class=shown.crash.error_class,
-        frames=entered_frames(harness.crash, shown.crash, test.path),
+        frames=crashes.entered_frames(harness.crash, shown.crash, test.path),
         red=shown.output,
         facts=shown.facts,
     )
     return Tried(reproduction, shown)
 
 
-def _unreached(harness: Harness, raised: Raised, test: str) -> str:
+def _unreached(harness: Harness, raised: crashes.Raised, test: str) -> str:
     """Say so where the cause quotes a file that production came through, and the test does not."""
     quoted = {item.path for item in harness.briefing.analysis.evidence if item.verified}
-    places, reached = harness.crash.places, entered(raised, test)
+    places, reached = harness.crash.places, crashes.entered(raised, test)
     run = {place.path for place in places[:reached]}
     missed = (place.path for place in places[reached:] if place.path in quoted - run)
     path = next(missed, "")
@@ -379,7 +369,7 @@ def with_fix(
     runs = [harness.on_base(test.path, test.text, changes)]
     if not runs[0].is_green:
         runs.append(harness.on_base(test.path, test.text, changes))
-    least = least_places(harness.crash, fix, harness.briefing.failing.read_file)
+    least = crashes.least_places(harness.crash, fix, harness.briefing.failing.read_file)
     fate, shown = _fate(harness, test, runs, least), runs[-1]
     place = harness.crash.places[0]
     top = " ".join((place.path, *sorted(place.functions)))
@@ -398,10 +388,12 @@ def with_fix(
 
 
 def _fate(harness: Harness, test: Candidate, runs: list[Shown], least: int) -> Fate:
-    crashes = [item.crash for item in runs if item.crash]
+    raised = [item.crash for item in runs if item.crash]
     if runs[-1].is_green:
         return "green" if len(runs) == 1 else "flaky"
-    if len(crashes) == len(runs) and all(entered(item, test.path) >= least for item in crashes):
+    if len(raised) == len(runs) and all(
+        crashes.entered(item, test.path) >= least for item in raised
+    ):
         return "crash"
     return "red"
 

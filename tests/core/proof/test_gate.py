@@ -272,3 +272,13 @@ def test_a_profile_of_other_dependencies_is_used_and_said_to_be_old():
     result, _ = gate(lambda *_: unittest_run(), cache=cache)
     text = "its dependencies have changed since 2031-01-01: run `nightwatch prepare`"
     assert (result.outcome, result.checks[0].text) == ("passed", text)
+
+
+def test_where_prepare_found_out_why_nothing_runs_that_is_said():
+    broken = Run(code=1, output="3 errors in 32.7s", seconds=1)
+    kept = profile_of(trouble="no MongoDB is here").model_copy(update={"passed": 1})
+    result, _ = gate(lambda *_: broken, cache=NightCache(Documents(document(kept))))
+    assert (result.kind, result.text) == (
+        "no tests",
+        "its tests could not be run: no MongoDB is here",
+    )
