@@ -302,10 +302,10 @@ def error_in_list(group: ErrorGroup) -> str:
     return f"{error_line(group)}{' · ' if where else ''}{where} ({group.occurrences:,})"
 
 
-def gist(analysis: Analysis, *, in_table: bool = False) -> str:
+def gist(analysis: Analysis, *, without: tuple[str, ...] = ()) -> str:
     """Return what is unknown, the failing line, its author and the next step as sentences.
 
-    `in_table`: what is unknown stands in the table of errors.
+    `without` names what stands beside it.
 
     >>> from nightwatch_core.models.errors import Case
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -314,7 +314,7 @@ def gist(analysis: Analysis, *, in_table: bool = False) -> str:
     "It failed in a.py:3. What failed: 'EUR'. Next: Who calls it?"
     """
     given = analysis.handover or Handover()
-    given = given.model_copy(update={"unknown": ""}) if in_table else given
+    given = given.model_copy(update={name: getattr(Handover(), name) for name in without})
     told = plain.texts("gist", given=given, place=failed_in(given))
     return line(" ".join(map(sentence, told)), LONG) or "Only the message is known."
 

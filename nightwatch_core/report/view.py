@@ -201,7 +201,8 @@ def _errors(report: RunReport, limits: blocks.Limits) -> blocks.Section:
 
 
 def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
-    publications, since = published_for(report, analysis), known_since(analysis)
+    publications = published_for(report, analysis)
+    since = line(known_since(analysis), blocks.NAME)
     done = ""
     for states in (("published",), ("waits",), ("failed", "skipped")):
         texts = (item.text for item in publications if item.state in states)
@@ -246,7 +247,7 @@ def known_since(analysis: Analysis) -> str:
     if analysis.ending.kind != "reused":
         return ""
     waits = "" if analysis.has_cause else analysis.waiting  # which says since when, too
-    return line(waits or analysis.known_since, blocks.NAME) or "known"
+    return line(waits or analysis.known_since, blocks.TEXT) or "known"
 
 
 def first_sentence(text: str) -> str:
@@ -318,7 +319,9 @@ def _finding(
     title = "" if unknown else line(analysis.title, blocks.TITLE)
     again = f"Analysed again: {analysis.news}" if analysis.news else ""
     hours = (group.hourly for group in case.groups)
-    glance = _glance(analysis, publications)
+    glance, earlier = _glance(analysis, publications), report.analyses[: rank - 1]
+    is_new = any(_is_new(item, report) for item in (analysis, *twins))
+    is_new = is_new and not any(twin in earlier for twin in twins)
     told = frozenset(fact.text for fact in glance)
     made = (
         _untold(item, told)
@@ -335,18 +338,17 @@ def _finding(
         glance=glance,
         confidence=analysis.confidence,
         unknown=unknown,
-        gist=sections.gist(analysis) if unknown else "",
-        fold="What is known" if unknown or since else "",
+        gist=sections.gist(analysis, without=_BESIDE) if unknown else "",
+        fold="What is known" if unknown or (since and not is_new) else "",
         sureness=parts.sureness(analysis),
         doubt=line(parts.doubt(analysis), blocks.TEXT),
         proved=_proved(analysis),
         hourly=rebinned([sum(hour) for hour in zip_longest(*hours, fillvalue=0)]),
         known=since,
-        news=line(analysis.waiting or again, blocks.TEXT),
+        news=line(("" if unknown else analysis.waiting) or again, blocks.TEXT),
         team=line(": ".join(filter(None, case.triage_texts)), blocks.TEXT),
         regression=case.regressed,
-        is_new=any(_is_new(item, report) for item in (analysis, *twins))
-        and not any(twin in report.analyses[: rank - 1] for twin in twins),
+        is_new=is_new,
         links=finding_view.links,
         publications=publications,
         sections=tuple(item for item in made if item.blocks),
@@ -372,7 +374,7 @@ def _glance(
         ("Since", ", ".join(filter(None, (f"release {release}" if release else "", first)))),
         ("Suspected change", next(parts.suspected(analysis), "")),
         ("Line last written by", given.last_change),
-        ("Do first", next(filter(None, steps), "")),
+        ("Do first" if analysis.has_cause else "Look first", next(filter(None, steps), "")),
     )
     facts = (blocks.Fact(name=name, text=line(text, blocks.LONG)) for name, text in rows)
     return tuple(fact for fact in facts if fact.text)
@@ -391,6 +393,7 @@ def _untold(section: blocks.Section, told: frozenset[str]) -> blocks.Section:
     return section.model_copy(update={"blocks": kept, "folded": is_folded})
 
 
+_BESIDE = ("value", "last_change", "look_at")  # the gist of a finding
 _FOLDED = ("evidence", "fix")  # what is read once the cause is believed
 
 
@@ -442,7 +445,7 @@ def _sections(
     if again := one_command(analysis.fingerprint):
         yield blocks.section("again", "", blocks.Command(name="Analyse again", text=again))
     if said := one_command(analysis.fingerprint, "feedback"):
-        helped = blocks.Command(name="Did it help?", text=f"{said} {sections.VERDICT}")
+        helped = blocks.Command(name="Say whether it helped", text=f"{said} {sections.VERDICT}")
         yield blocks.section("feedback", "", helped)
 
 
@@ -472,7 +475,8 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     ]
     entries = (
         blocks.Entry(
-            head=sections.error_in_list(item.case.leader), text=sections.gist(item, in_table=True)
+            head=sections.error_in_list(item.case.leader),
+            text=sections.gist(item, without=("unknown",)),
         )
         for item in looked
     )
