@@ -1,14 +1,12 @@
 """NerdGraph over HTTP: every failure typed, also those that New Relic puts inside a 200."""
 
 import json
-import re
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -21,7 +19,6 @@ QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default i
 DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
 LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
 LONGEST_BODY = 32 * 1024 * 1024  # bytes of an answer
-LONGEST_WORDS = 200  # characters of New Relic's words in a message of ours
 
 REGIONS: Mapping[str, str] = {
     "US": "https://api.newrelic.com/graphql",
@@ -32,7 +29,6 @@ REGIONS: Mapping[str, str] = {
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
 SERVICE = "New Relic"
 QUERIES = graphql_texts("nightwatch_core.adapters.new_relic")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _CODES = ("errorClass", "error_code", "errorCode", "code", "classification")
 
 
@@ -169,7 +165,7 @@ class NerdGraph:
         statuses = {status, min(status, 500)}  # 500 stands for what comes after it
         row = next((row for row in REFUSALS if statuses.intersection(row.statuses)), None)
         if row is None:
-            body = self._clean(response.content[:500].decode("utf-8", "replace"))
+            body = traffic.words_of(response.content[:500].decode("utf-8", "replace"), self._key)
             return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {body}")
         error = KINDS[row.error](f"{row.text} (HTTP {status})")
         wait = retry_after(response.headers.get("Retry-After", ""), time.time())
@@ -204,16 +200,11 @@ class NerdGraph:
     def _error(self, fields: Mapping[str, Any]) -> NightWatchError:
         extensions = fields.get("extensions")
         codes = extensions if isinstance(extensions, dict) else {}
-        message = self._clean(str(fields.get("message") or ""))
+        message = traffic.words_of(str(fields.get("message") or ""), self._key)
         # A code says more than a message, which may quote anything.
         words = " ".join(str(codes[name]) for name in _CODES if codes.get(name)) or message
         row = next(row for row in REFUSALS if any(word in words.upper() for word in row.words))
         return KINDS[row.error](f"{row.text} ({message})" if message else row.text)
-
-    def _clean(self, text: str) -> str:
-        """Make a vendor's words one short line without the key."""
-        line = " ".join(re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", text[:2_000]).split())
-        return line.replace(self._key, "…")[:LONGEST_WORDS]
 
 
 def address(url: str) -> str:
@@ -225,12 +216,7 @@ def address(url: str) -> str:
     region = REGIONS.get(url.strip().upper() or "US")
     if region:
         return region
-    try:
-        parts = urlsplit(url.strip())
-        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-    except ValueError:
-        safe = False
-    if not safe or not parts.hostname:
+    if not traffic.is_private(url.strip()):
         names = ", ".join(REGIONS)
         raise StopTheNight(
             f"NEW_RELIC_REGION must be one of {names}, and NEW_RELIC_API_URL an https address"

@@ -1,12 +1,11 @@
 """Sentry's web API over HTTP: every failure typed, pages followed up to a limit."""
 
-import re
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
@@ -20,8 +19,6 @@ TIMES = httpx.Timeout(connect=5.0, read=60.0, write=10.0, pool=120.0)
 DEADLINE = 90.0  # seconds of one request, however slowly its bytes drip
 LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
 LONGEST_BODY = 32 * 1024 * 1024  # bytes of an answer
-LONGEST_WORDS = 200  # characters of Sentry's words in a message of ours
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Parameters = Mapping[str, str | int | tuple[str, ...]]
 
@@ -184,9 +181,7 @@ class SentryApi:
             return ""
         detail = body.get("detail") if isinstance(body, dict) else None
         detail = detail.get("message") if isinstance(detail, dict) else detail
-        plain = re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", detail) if isinstance(detail, str) else ""
-        words = " ".join(plain.split()).replace(self._token, "…")[:LONGEST_WORDS]
-        return f": {words}" if words else ""
+        return f": {traffic.words_of(detail, self._token)}" if isinstance(detail, str) else ""
 
 
 def address(url: str) -> str:
@@ -197,12 +192,7 @@ def address(url: str) -> str:
     >>> address("https://tools.example.org/sentry/"), address("http://localhost:9000/api/0")
     ('https://tools.example.org/sentry/api/0/', 'http://localhost:9000/api/0/')
     """
-    try:
-        parts = urlsplit(url.strip())
-        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-    except ValueError:
-        safe = False
-    if not safe or not parts.hostname or parts.query or parts.fragment or parts.username:
+    if not traffic.is_private(url.strip()) or set(url) & {"?", "#", "@"}:
         raise StopTheNight("SENTRY_URL must be an https address, such as https://sentry.io")
     return f"{url.strip().rstrip('/').removesuffix('/api/0')}/api/0/"
 

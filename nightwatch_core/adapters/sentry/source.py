@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -63,6 +62,7 @@ class Event(NamedTuple):
     """An event of an issue."""
 
     id: str
+    project: str
     occurrence: Occurrence
 
 
@@ -83,6 +83,7 @@ class Sentry:
             raise StopTheNight("Sentry needs SENTRY_ORG and SENTRY_PROJECT, as its addresses have")
         self._api, self._names, self._environments = api, projects, environments
         self._watermark, self._clock, self._own = watermark, clock, app_prefixes
+        self._issues_of = ("organizations", api.organization, "issues")
         self._ids: dict[str, tuple[str, ...]] = {}  # of issues, by fingerprint
         self._events: dict[tuple[str, str], Event | None] = {}
 
@@ -126,7 +127,7 @@ class Sentry:
         traces = tuple(trace for event in newest if (trace := self._trace(event, group)).links)
         if not traces:
             return ()
-        suspected = self._suspected(newest[0].id)
+        suspected = self._suspected(newest[0])
         return (traces[0].model_copy(update={"suspected": suspected}), *traces[1:])
 
     def releases(self) -> tuple[Release, ...]:
@@ -137,8 +138,8 @@ class Sentry:
         since = self._clock.now() - RELEASES_SINCE
         found = []
         for row in rows:
-            is_ours = text_at(row, "lastDeploy.environment") in (self._environments or ("",))
-            deployed = "lastDeploy.dateFinished" if is_ours or not self._environments else ""
+            environment, wanted = text_at(row, "lastDeploy.environment"), self._environments
+            deployed = "lastDeploy.dateFinished" if not wanted or environment in wanted else ""
             moment = _time(row, deployed, "dateReleased", "dateCreated")
             version = name_of(row.get("version"))
             if version and moment and moment >= since:
@@ -148,21 +149,24 @@ class Sentry:
 
     def probe(self) -> str:
         """Say what is read; raises `StopTheNight` with every scope that the token lacks."""
-        lacking = []
-        for scope, ask in (("project:read", lambda: self._projects), ("event:read", self._listed)):
-            try:
-                ask()
-            except Denied:
-                lacking.append(scope)
+        lacking: list[str] = []
+        rows: list[Mapping[str, Any]] = []
+        is_cut = False
+        query: dict[str, Any] = {"environment": self._environments, "query": f"{OPEN} {ERRORS}"}
+        try:
+            query["project"] = self._projects
+        except Denied:
+            lacking.append("project:read")
+        try:
+            rows, is_cut = self._api.rows(1, *self._issues_of, **query, statsPeriod="24h")
+        except Denied:
+            lacking.append("event:read")
         if lacking:
             raise StopTheNight(
                 f"the token of SENTRY_AUTH_TOKEN lacks {' and '.join(lacking)}, or may not see "
                 f"the organization {self._api.organization!r}: give its integration read access "
                 "to Project and to Issue & Event (tokens of an organization cannot read issues)"
             )
-        now = self._clock.now().replace(microsecond=0)
-        path, query = self._list(Window(since=now - timedelta(days=1), until=now), OPEN)
-        rows, is_cut = self._api.rows(1, *path, **query)
         where = f" in {', '.join(self._environments)}" if self._environments else ""
         return (
             f"{plural(len(self._names), 'project')} {', '.join(self._names)} of "
@@ -189,40 +193,29 @@ class Sentry:
             ids.append(id)
         return tuple(ids)
 
-    def _listed(self) -> object:
-        path = ("organizations", self._api.organization, "issues")
-        return self._api.page(*path, query=OPEN, statsPeriod="24h", limit=1)
-
-    def _list(self, window: Window, query: str) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Return the path and the parameters that list the issues of a window."""
+    def _issues(self, window: Window) -> tuple[list[Issue], bool]:
+        """Return the issues of a window, the most frequent first, and whether open ones lack."""
         since, until = (
             moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
             for moment in (window.since, window.until)
         )
-        hourly = window.until - window.since >= timedelta(hours=24)
-        return ("organizations", self._api.organization, "issues"), {
+        is_day = window.until - window.since >= timedelta(hours=24)
+        query: dict[str, Any] = {
             "project": self._projects,
             "environment": self._environments,
-            "query": f"{query} {ERRORS}",
             "start": since,
             "end": until,
             "sort": "freq",
             "limit": PAGE,
-            "groupStatsPeriod": "auto" if hourly else "24h",
+            "groupStatsPeriod": "auto" if is_day else "24h",
             "collapse": ("filtered", "unhandled"),
         }
+        path = self._issues_of
+        rows, is_cut = self._api.rows(PAGES, *path, **query, query=f"{OPEN} {ERRORS}")
+        done, _ = self._api.rows(1, *path, **query, query=f"{DONE} {ERRORS}")
+        return [issue for row in (*rows, *done) if (issue := self._issue(row))], is_cut
 
-    def _issues(self, window: Window) -> tuple[list[Issue], bool]:
-        """Return the issues of a window, the most frequent first, and whether open ones lack."""
-        rows, is_cut = [], False
-        for query, pages in ((OPEN, PAGES), (DONE, PAGES // 10)):
-            path, parameters = self._list(window, query)
-            found, more = self._api.rows(pages, *path, **parameters)
-            rows += found
-            is_cut = is_cut or (more and query == OPEN)
-        return [issue for row in rows if (issue := self._issue(row, window))], is_cut
-
-    def _issue(self, row: Mapping[str, Any], window: Window) -> Issue | None:
+    def _issue(self, row: Mapping[str, Any]) -> Issue | None:
         occurrence, id = self._occurrence(row), text_at(row, "id")
         if occurrence is None or not id.isdecimal():
             return None
@@ -288,7 +281,7 @@ class Sentry:
         """Add when the group came back; Sentry calls it regressed for a week, we for a night."""
         moments: list[datetime | None] = []
         for id in self._ids[group.fingerprint]:
-            issue = self._api.get("organizations", self._api.organization, "issues", id)
+            issue = self._api.get(*self._issues_of, id)
             moments += [
                 _time(item, "dateCreated")
                 for item in objects_in(at(issue, "activity"))
@@ -303,40 +296,32 @@ class Sentry:
         self, groups: tuple[ErrorGroup, ...]
     ) -> tuple[tuple[ErrorGroup, ...], tuple[str, ...]]:
         """Add the release, commit and host of the latest event to the most frequent groups."""
-        found, troubles = list(groups), dict[str, None]()
+        found = list(groups)
         for number, group in enumerate(groups[:EVENTS]):
-            if group.triage.state == "ignored":
-                continue
             try:
                 event = self._event(self._ids[group.fingerprint][0], EVENTS_OF[0])
             except NightWatchError as trouble:
-                troubles[f"releases of errors could not be read: {trouble}"] = None
-                break
+                return tuple(found), (f"releases of errors could not be read: {trouble}",)
             if event:
                 seen = event.occurrence
-                releases, hosts = (tuple(filter(None, [v])) for v in (seen.release, seen.host))
-                found[number] = group.model_copy(
-                    update={
-                        "release": seen.release,
-                        "releases": releases,
-                        "commit": seen.commit,
-                        "hosts": hosts,
-                    }
-                )
-        return tuple(found), tuple(troubles)
+                update: dict[str, object] = {"release": seen.release, "commit": seen.commit}
+                update["releases"] = (seen.release,) if seen.release else ()
+                update["hosts"] = (seen.host,) if seen.host else ()
+                found[number] = group.model_copy(update=update)
+        return tuple(found), ()
 
     def _event(self, issue: str, which: str) -> Event | None:
         """Return an event of an issue; None where it has none, or one that is no error."""
         key = (issue, which)
         if key not in self._events:
-            path = ("organizations", self._api.organization, "issues", issue, "events", which)
+            path = (*self._issues_of, issue, "events", which)
             try:
                 found = self._api.get(*path, environment=self._environments)
             except Missing:
                 found = {}
-            id = text_at(found, "eventID", "id")
-            occurrence = self._occurrence(found) if id.isalnum() else None
-            self._events[key] = Event(id, occurrence) if occurrence else None
+            occurrence = self._occurrence(found)
+            names = text_at(found, "eventID", "id"), text_at(found, "projectID")
+            self._events[key] = Event(*names, occurrence) if occurrence else None
         return self._events[key]
 
     def _occurrence(self, document: object) -> Occurrence | None:
@@ -360,20 +345,20 @@ class Sentry:
             links = (links[0].model_copy(update=named), *links[1:])
         return trace.model_copy(update={"links": links, "release": event.occurrence.release})
 
-    def _suspected(self, event: str) -> tuple[str, ...]:
+    def _suspected(self, event: Event) -> tuple[str, ...]:
         """Return the commits that Sentry suspects; empty where it suspects none, or does not say.
 
         Its documentation lists no such answer, so its absence is no trouble.
         """
-        for project in self._projects:
-            path = ("projects", self._api.organization, project, "events", event, "committers")
-            with suppress(NightWatchError):
-                rows = objects_in(at(self._api.get(*path), "committers"))
-                commits = (item for row in rows for item in objects_in(row.get("commits")))
-                shas = (text_at(item, "id").lower() for item in commits)
-                found = dict.fromkeys(sha for sha in shas if re.fullmatch("[0-9a-f]{7,64}", sha))
-                return tuple(found)[:MOST_SUSPECTS]
-        return ()
+        names = (self._api.organization, event.project, "events", event.id, "committers")
+        try:
+            rows = objects_in(at(self._api.get("projects", *names), "committers"))
+        except NightWatchError:
+            return ()
+        commits = (item for row in rows for item in objects_in(row.get("commits")))
+        shas = (text_at(item, "id").lower() for item in commits)
+        found = dict.fromkeys(sha for sha in shas if re.fullmatch("[0-9a-f]{7,64}", sha))
+        return tuple(found)[:MOST_SUSPECTS]
 
 
 def _moment(event: Event) -> datetime:

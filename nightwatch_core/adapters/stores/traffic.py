@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import ssl
 import threading
 import time
@@ -455,6 +456,30 @@ def http_client(
         trust_env=address.startswith("https:"),
         event_hooks={"request": [note(bounds.service)], "response": [bounded(bounds)]},
     )
+
+
+def is_private(address: str) -> bool:
+    """Tell whether a secret may be sent there: encrypted, or to this machine.
+
+    >>> is_private("https://a.example/x"), is_private("http://[::1]:80"), is_private("http://a")
+    (True, True, False)
+    """
+    try:
+        parts = urlsplit(address)
+        is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+        return bool(parts.hostname) and (is_here or parts.scheme == "https")
+    except ValueError:
+        return False
+
+
+def words_of(text: str, secret: str) -> str:
+    r"""Make a vendor's words one short line without our secret.
+
+    >>> words_of("no\x00 token  abc", "abc")
+    'no token …'
+    """
+    line = " ".join(re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", text[:2_000]).split())
+    return line.replace(secret, "…")[:LONGEST_TROUBLE]
 
 
 def json_of(content: bytes) -> Any:
