@@ -115,14 +115,11 @@ def sentry(
     from nightwatch_core.adapters.sentry.source import Sentry
 
     proxies.open_list(settings)
-    token = settings.sentry_auth_token or SecretStr("")
-    api = SentryApi(
-        *(token.get_secret_value(), settings.sentry_url, settings.sentry_org),
-        times=pace.silence or TIMES,
-        pause=pace.pause,
-    )
-    environments = listed(settings.sentry_environment)
-    projects, prefixes = listed(settings.sentry_project), listed(options.app_prefixes)
+    token = settings.sentry_auth_token.get_secret_value() if settings.sentry_auth_token else ""
+    place, times = (settings.sentry_url, settings.sentry_org), pace.silence or TIMES
+    api = SentryApi(token, *place, times=times, pause=pace.pause)
+    names = settings.sentry_project, settings.sentry_environment, options.app_prefixes
+    projects, environments, prefixes = map(listed, names)
     return Sentry(api, projects, environments, watermark, clock, prefixes)
 
 

@@ -92,7 +92,7 @@ class SentryApi:
             raise BadToken("SENTRY_AUTH_TOKEN is empty or no token: make one that reads issues")
         self.organization, self._pause = organization, pause
         self._gate = threading.BoundedSemaphore(AT_ONCE)
-        bounds = traffic.Bounds(SERVICE, LONGEST_BODY, deadline, _too_large, Unwell)
+        bounds = traffic.Bounds(SERVICE, LONGEST_BODY, deadline, Unwell, Unwell)
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         self._client = traffic.http_client(bounds, address(url), times, headers)
         weakref.finalize(self, self._client.close)
@@ -205,7 +205,3 @@ def _wait(headers: httpx.Headers) -> float | None:
         reset = retry_after(headers.get("X-Sentry-Rate-Limit-Reset", ""), now)
         wait = max(0.0, reset - now) if reset is not None else None
     return min(max(wait, 1.0), 86_400.0) if wait is not None else None
-
-
-def _too_large(_: str) -> Unwell:
-    return Unwell("Sentry's answer is too large: shorten the window with --since")

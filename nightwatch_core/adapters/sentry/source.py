@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -44,7 +45,6 @@ HOUR = 3_600
 OPEN, DONE = "is:unresolved", "!is:unresolved"
 ERRORS = "issue.category:error"  # neither slow requests nor feedback
 STATES: Mapping[str, TriageState] = {"resolved": "resolved", "ignored": "ignored"}
-INBOX = "Issues"
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -123,8 +123,9 @@ class Sentry:
             for which in EVENTS_OF:
                 if (event := self._event(issue, which)) and event.occurrence.stacktrace:
                     events[event.id] = event
-        newest = sorted(events.values(), key=_moment, reverse=True)[: max(0, limit)]
-        traces = tuple(trace for event in newest if (trace := self._trace(event, group)).links)
+        newest = sorted(events.values(), key=lambda e: e.occurrence.last_seen or _NEVER)[::-1]
+        parsed = (self._trace(event.occurrence) for event in newest[: max(0, limit)])
+        traces = tuple(trace for trace in parsed if trace.links)
         if not traces:
             return ()
         suspected = self._suspected(newest[0])
@@ -150,8 +151,6 @@ class Sentry:
     def probe(self) -> str:
         """Say what is read; raises `StopTheNight` with every scope that the token lacks."""
         lacking: list[str] = []
-        rows: list[Mapping[str, Any]] = []
-        is_cut = False
         query: dict[str, Any] = {"environment": self._environments, "query": f"{OPEN} {ERRORS}"}
         try:
             query["project"] = self._projects
@@ -160,7 +159,7 @@ class Sentry:
         try:
             rows, is_cut = self._api.rows(1, *self._issues_of, **query, statsPeriod="24h")
         except Denied:
-            lacking.append("event:read")
+            lacking, rows, is_cut = [*lacking, "event:read"], [], False
         if lacking:
             raise StopTheNight(
                 f"the token of SENTRY_AUTH_TOKEN lacks {' and '.join(lacking)}, or may not see "
@@ -216,7 +215,7 @@ class Sentry:
         return [issue for row in (*rows, *done) if (issue := self._issue(row))], is_cut
 
     def _issue(self, row: Mapping[str, Any]) -> Issue | None:
-        occurrence, id = self._occurrence(row), text_at(row, "id")
+        occurrence, id = _occurrence(row), text_at(row, "id")
         if occurrence is None or not id.isdecimal():
             return None
         state = STATES.get(text_at(row, "status"), "")
@@ -226,7 +225,7 @@ class Sentry:
             state="regressed" if back else state,
             assignee=" ".join(assignee.partition("@")[0][:80].split()),
             service=SERVICE,
-            inbox=INBOX,
+            inbox="Issues",
         )
         return Issue(
             id=id,
@@ -244,8 +243,7 @@ class Sentry:
         by_name: dict[str, list[Issue]] = {}
         for issue in issues:
             seen = issue.occurrence
-            done = seen.transaction or seen.failed_in
-            name = fingerprint(seen.app, seen.error_class, done, seen.message)
+            name = fingerprint(seen.app, seen.error_class, seen.transaction, seen.message)
             by_name.setdefault(name, []).append(issue)
         groups = []
         for name, every in by_name.items():
@@ -281,12 +279,10 @@ class Sentry:
         """Add when the group came back; Sentry calls it regressed for a week, we for a night."""
         moments: list[datetime | None] = []
         for id in self._ids[group.fingerprint]:
-            issue = self._api.get(*self._issues_of, id)
-            moments += [
-                _time(item, "dateCreated")
-                for item in objects_in(at(issue, "activity"))
-                if text_at(item, "type") == "set_regression"
-            ]
+            with suppress(Missing):
+                for item in objects_in(at(self._api.get(*self._issues_of, id), "activity")):
+                    is_back = text_at(item, "type") == "set_regression"
+                    moments += [_time(item, "dateCreated")] if is_back else []
         back = max(filter(None, moments), default=None)
         if back is None or back >= window.since:
             return group.model_copy(update={"regressed_at": back})
@@ -319,31 +315,14 @@ class Sentry:
                 found = self._api.get(*path, environment=self._environments)
             except Missing:
                 found = {}
-            occurrence = self._occurrence(found)
+            occurrence = _occurrence(found)
             names = text_at(found, "eventID", "id"), text_at(found, "projectID")
             self._events[key] = Event(*names, occurrence) if occurrence else None
         return self._events[key]
 
-    def _occurrence(self, document: object) -> Occurrence | None:
-        for record in records_of(document):
-            if isinstance(record, Mapping):
-                found = occurrence_of(record, "", self._reported)
-                return found if isinstance(found, Occurrence) else None
-        return None
-
-    def _reported(self, raw: str) -> ExceptionLink:
-        trace = parse(raw, "", self._own)
-        frames = (trace.top,) if trace.top else trace.frames[:1]
-        link = trace.links[0] if trace.links else ExceptionLink()
-        return link.model_copy(update={"frames": frames})
-
-    def _trace(self, event: Event, group: ErrorGroup) -> Trace:
-        trace = parse(event.occurrence.stacktrace, "", self._own)
-        links = trace.links
-        if links and not links[0].error_class:
-            named = {"error_class": group.error_class, "message": group.message}
-            links = (links[0].model_copy(update=named), *links[1:])
-        return trace.model_copy(update={"links": links, "release": event.occurrence.release})
+    def _trace(self, seen: Occurrence) -> Trace:
+        trace = parse(seen.stacktrace, "", self._own)
+        return trace.model_copy(update={"release": seen.release})
 
     def _suspected(self, event: Event) -> tuple[str, ...]:
         """Return the commits that Sentry suspects; empty where it suspects none, or does not say.
@@ -361,8 +340,11 @@ class Sentry:
         return tuple(found)[:MOST_SUSPECTS]
 
 
-def _moment(event: Event) -> datetime:
-    return event.occurrence.last_seen or _NEVER
+def _occurrence(document: object) -> Occurrence | None:
+    """Read an issue or an event as its export is read; None for what is no error."""
+    records = (record for record in records_of(document) if isinstance(record, Mapping))
+    found = occurrence_of(next(records, {}), "", lambda _: ExceptionLink())
+    return found if isinstance(found, Occurrence) else None
 
 
 def _time(row: object, *paths: str) -> datetime | None:
