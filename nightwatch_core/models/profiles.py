@@ -16,6 +16,7 @@ class Profile(Value):
     environment: str = ""  # beside the checkout | installed
     install: str = ""  # a person's own command; empty: what the manifests declare
     not_installed: tuple[str, ...] = ()
+    packages_of: str = ""  # day on which the installed packages were the newest; empty: today's
     variables: dict[str, str] = {}
     services: tuple[str, ...] = ()
     missing_services: tuple[str, ...] = ()  # those that this machine does not have

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import NamedTuple, get_args
 
 from nightwatch_core.code.likely_files import TEST
@@ -16,10 +17,12 @@ from nightwatch_core.proof import kits
 from nightwatch_core.proof.environment import Environment, NightCache
 from nightwatch_core.proof.finders import ClueKind, first_of
 from nightwatch_core.proof.profiles import (
+    EXCLUDES,
     PREPARE,
     digest_of,
     document_name,
     kept_profile,
+    of_day,
     staleness,
     summary,
     with_profile,
@@ -160,7 +163,7 @@ def proved_profile(
     """Run the project's tests in the ways that its files name, and return the best of them."""
     best: Proof | None = None
     lacked = ""  # by the first way that could not be prepared
-    for variant in _variants(_by_hand(kit, kept)):
+    for variant in _variants(_by_hand(kit, kept), tree.commit.at, date):
         is_own = variant.preparation is not None and not variant.preparation.beside
         if best and is_own and best.environment.how != BESIDE:
             continue
@@ -169,7 +172,8 @@ def proved_profile(
         )
         listed = variant.preparation.files if variant.preparation else ()
         counts = [f"{one.path} ({len(one.text.splitlines())} lines)" for one in listed if one.text]
-        tell(f"dependencies of {', '.join(counts[:2]) or 'nothing'} …")
+        if counts:
+            tell(f"dependencies of {', '.join(counts[:2])} …")
         environment.prepare()
         lacked = lacked or environment.lacks
         best = best or Proof(variant, None, None, environment)
@@ -225,8 +229,11 @@ def _by_hand(kit: kits.Kit, kept: Profile | None) -> kits.Kit:
     return with_profile(kit, Profile(**{**found, **own}))
 
 
-def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
-    """Return the project as it is, without its switches, and in an environment of its own."""
+def _variants(kit: kits.Kit, at: datetime | None, today: str) -> Iterator[kits.Kit]:
+    """Return the project as it is, without its switches, and in an environment of its own.
+
+    Where nothing locks its packages, the last one has those of the day of the commit.
+    """
     yield kit
     asked = first_of(kit.clues, "variable")
     said = {name: clue.value.partition("=")[2] for name, clue in asked.items()}
@@ -238,6 +245,9 @@ def _variants(kit: kits.Kit) -> Iterator[kits.Kit]:
     elif kit.preparation and kit.preparation.fetches and kit.preparation.beside:
         own = kit.preparation.model_copy(update={"beside": False})
         yield kit._replace(preparation=own)
+    listed = kit.preparation.files if kit.preparation and kit.language == "python" else ()
+    if kit.preparation and listed and not listed[-1].text and at and at.year < int(today[:4]):
+        yield kit._replace(preparation=of_day(kit.preparation, at.date().isoformat()))
 
 
 def _profile(
@@ -263,6 +273,7 @@ def _profile(
         environment=environment.how.replace("kept", "installed"),
         install=kept.install if kept and "install" in kept.by_hand else "",
         not_installed=lacking,
+        packages_of=dict(preparation.environment).get(EXCLUDES[0], "") if preparation else "",
         variables=dict(kit.variables),
         services=kit.services,
         setup=kit.setup,

@@ -74,6 +74,7 @@ def summary(profile: Profile) -> str:
         count += f" (of {plural(len(profile.sampled), 'file')}: the whole suite takes too long)"
     by = f"{profile.interpreter or profile.language}, dependencies "
     by += profile.environment or "of this machine"
+    by += f" as of {profile.packages_of}" if profile.packages_of else ""
     if profile.is_runnable:
         return f"Runnable: {count} in {profile.seconds:.0f} s ({by})."
     return f"Not runnable: {count} ({by}). {profile.trouble}".strip()
@@ -93,6 +94,14 @@ def staleness(kit: kits.Kit, profile: Profile) -> str:
     return "" if is_same else f"its dependencies have changed since {profile.date}: {PREPARE}"
 
 
+EXCLUDES = ("UV_EXCLUDE_NEWER", "PIP_UPLOADED_PRIOR_TO")
+
+
+def of_day(preparation: Preparation, day: str) -> Preparation:
+    """Return the preparation with packages as they were on a day."""
+    return preparation.model_copy(update={"environment": tuple((name, day) for name in EXCLUDES)})
+
+
 def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
     """Return the kit, tested as the profile says."""
     if profile is None:
@@ -101,6 +110,8 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
     if profile.install:
         install = ("/bin/sh", "-c", profile.install)
         preparation = Preparation(language=kit.language, words=install, whole_tree=True)
+    if preparation and profile.packages_of:
+        preparation = of_day(preparation, profile.packages_of)
     if preparation:
         beside = profile.environment != "installed"
         update = {"versions": profile.versions or preparation.versions, "beside": beside}

@@ -70,7 +70,7 @@ def _cut_before(head: str, at: int, limit: int) -> str:
 
 
 _ERROR = re.compile(  # of pip, uv, npm and its like, bundler, go, a shell, pytest
-    r"(?<![\w-])(?:err!|error)(?![\w-])(?! code| errno| syscall| path)|^(?:fatal|E ) |^× "
+    r"(?<![\w-])(?:err!|error)(?![\w-])(?! code| errno| syscall| path| occurred)|^(?:fatal|E ) |^× "
     r"|(?<=\w)(?:error|exception|notfound)\b(?=[:( ]|$)|could not |cannot find |: not found"
     r"|^go: (?!downloading)",
     re.IGNORECASE,

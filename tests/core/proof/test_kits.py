@@ -3,6 +3,7 @@
 import json
 import shlex
 import time
+from datetime import UTC, datetime
 
 import pytest
 from scripted_sandbox import Documents, ScriptedSandbox, unittest_run
@@ -16,7 +17,7 @@ from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.finders import Files, clues, first_of
 from nightwatch_core.proof.kits import kit_for, reading_of
-from nightwatch_core.proof.preparing import described_project
+from nightwatch_core.proof.preparing import described_project, proved_profile
 from nightwatch_core.proof.profiles import digest_of, with_profile
 from nightwatch_core.proof.requirements import names_of, requirements
 
@@ -57,6 +58,22 @@ def test_a_profile_is_run_by_the_runner_that_was_proved_and_under_its_name():
         words = {"test": whole, "one_test": one, "form": "pytest"}
         profile = Profile(repository="shop", language="python", **words)
         assert with_profile(made, profile).runners == (runner,)
+
+
+def test_packages_of_the_day_of_an_old_commit_are_tried_where_todays_run_nothing():
+    def answer(*_):
+        dated = any(sandbox.preparations[-1].environment)
+        return unittest_run() if dated else Run(code=1, output="ImportError: no escape")
+
+    sandbox, old = ScriptedSandbox(answer), datetime(2021, 5, 12, tzinfo=UTC)
+    tree = MemoryCode(PYTHON, COMMIT.model_copy(update={"at": old}))
+    made = kit("app/a.py", PYTHON)
+    profile = proved_profile(made, tree, sandbox, None, "2031-01-01")
+    assert (profile.packages_of, profile.is_runnable) == ("2021-05-12", True)
+    kept = with_profile(made, profile).preparation
+    assert kept.environment == sandbox.preparations[-1].environment
+    profile = proved_profile(made, tree, sandbox, None, "2021-06-01")
+    assert (profile.packages_of, profile.trouble) == ("", "no test was run: ImportError: no escape")
 
 
 def test_python_checks_are_those_that_are_set_up():
