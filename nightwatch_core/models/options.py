@@ -121,7 +121,10 @@ class NightOptions(Value):
     # proof
     gate: bool = _option(True, "Run the project's checks and tests on every fix in a sandbox.")
     gate_seconds: int = _option(
-        300, "Time limit for the tests of one fix, in seconds.", ge=10, le=7_200
+        300,
+        "Seconds for the tests of one fix; four times as many where the machine is busy.",
+        ge=10,
+        le=7_200,
     )
     reproduce: bool = _option(True, "Ask the model for a test that reproduces the error.")
     verify: str = _option(

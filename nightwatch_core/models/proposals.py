@@ -339,7 +339,7 @@ Ended = Literal[
     "used too much memory",
     "used too much disk space",
 ]
-PATIENCE = 3  # seconds of the clock for one that was asked for, where a machine is busy
+PATIENCE = 4  # seconds of the clock for one that was asked for, where a machine is busy
 NOT_LAID_OUT = 119  # exit code where the tree did not fit into the bounded work folder
 
 
@@ -380,8 +380,8 @@ class Run(Value):
     def spent(self) -> float:
         """Return the seconds that count against a bound: on a busy machine fewer than the clock's.
 
-        >>> [Run(code=0, seconds=9, cpu=cpu).spent for cpu in (None, 4, 20, 0)]
-        [9.0, 4.0, 9.0, 3.0]
+        >>> [Run(code=0, seconds=8, cpu=cpu).spent for cpu in (None, 4, 20, 0)]
+        [8.0, 4.0, 8.0, 2.0]
         """
         cpu = self.seconds if self.cpu is None else self.cpu
         return min(self.seconds, max(cpu, self.seconds / PATIENCE))

@@ -29,7 +29,6 @@ from nightwatch_core.text.plain_text import digest, one_line
 
 TO_DO = "run `nightwatch prepare`, or set NIGHTWATCH_VERIFY"
 MORE_TIME = "raise --gate-seconds"
-LEFT_OUT = 200  # tests that are named
 CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
@@ -135,7 +134,9 @@ def _result(environment: Environment, tree: CodeReader) -> GateResult:
         text=failed,
         executing=None if "" in executing else len(told.difference(*left_out.values())),
         checks=tuple(checks),
-    ).model_copy(update={name: tuple(sorted(some)[:LEFT_OUT]) for name, some in left_out.items()})
+    ).model_copy(
+        update={name: tuple(sorted(some)[: kits.NAMES]) for name, some in left_out.items()}
+    )
     if result.outcome != "not run":
         return result
     late = environment.is_late or not environment.has_time()

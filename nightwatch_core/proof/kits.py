@@ -35,7 +35,7 @@ Words = tuple[str, ...]
 Read = Callable[[str], str | None]
 Fields = Mapping[str, str | Words]
 
-NAMES = 20  # tests that are named
+NAMES = 200  # tests that are named
 NAME_CHARACTERS = 200  # of a test
 OUTPUT_CHARACTERS = 4_000  # of a failed check, from the end
 READ_CHARACTERS = 262_144  # of an output
