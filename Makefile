@@ -20,6 +20,9 @@ try: $(VENV)/.installed ## what it understands of a file, in seconds: ERRORS=exp
 ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C; PORT=4200
 	@$(QUIET) BIN=$(BIN) PORT=$(PORT) deployments/ui.sh
 
+deploy: $(VENV)/.installed ## register the nights at a running Prefect server; CONFIG=nightwatch.toml
+	@$(QUIET) $(if $(CONFIG),NIGHTWATCH_CONFIG="$(abspath $(CONFIG))") $(BIN)/nightwatch deploy
+
 test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idle cores)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -71,4 +74,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night try ui test test-slow faults fuzz mutants bench efficiency sample format clean
+.PHONY: help night try ui deploy test test-slow faults fuzz mutants bench efficiency sample format clean

@@ -104,12 +104,13 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     looks = first.passes if first else 0
     transcribed = TranscribedModel(ports.model, transcripts(), assignment.night, looks)
     model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
-    log.info("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
+    log.debug("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
     briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
     with ANALYSES.analysing(assignment) as costs:
         analysis = analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
         costs.append(analysis.usage.cost or 0.0)
-    log.info("%s: %s", assignment.case.leader.short, ending_text(analysis))
+    cause = f"{analysis.title}, {analysis.confidence} confidence"
+    log.info("%s: %s (%s)", assignment.case.leader.short, cause, ending_text(analysis))
     return analysis
 
 

@@ -1,5 +1,7 @@
 """Read error groups and their traces, and choose what is analysed tonight."""
 
+import logging
+
 from nightwatch_core.code.failed_commit import Repository, place_traces
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake import cases as families
@@ -10,17 +12,23 @@ from nightwatch_core.models.assignment import CodeTonight, KnownErrors, RecallRe
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
+from nightwatch_core.text.plain_text import moment
 from tasks.code import Trees, commit_of_group, index_in
 from tasks.runner import each, ends, key_by_night, step
 from tasks.wiring import reading
 
+log = logging.getLogger(__name__)
 NOTHING_KNOWN = KnownErrors()
 
 
 @step("fetch errors", kept=True, patient=True)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Fetch every error group of the night's window."""
-    return reading(options).errors.error_groups(night.window)
+    fetched = reading(options).errors.error_groups(night.window)
+    count = sum(group.occurrences for group in fetched.groups)
+    since, until = moment(night.window.since), moment(night.window.until)
+    log.info("%s errors in %s groups, %s to %s", count, len(fetched.groups), since, until)
+    return fetched
 
 
 @step("trace", "{group.short}", kept=True, patient=True)

@@ -76,7 +76,9 @@ def plan_issues(
 @step("publish", "{proposal.kind}", patient=True)
 def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
     """Publish once, however often this runs: the ledger behind the outbox remembers."""
-    return publishing(options).outbox(night).publish(proposal)
+    receipt = publishing(options).outbox(night).publish(proposal)
+    log.info("%s %s: %s", receipt.kind, receipt.status, receipt.title or receipt.reason)
+    return receipt
 
 
 # Fixes: which become draft pull requests.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.events import emit_event
 from prefect.settings import get_current_settings
 
 from nightwatch_core.errors import NightWatchError, NotTonight
@@ -23,7 +24,9 @@ from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from nightwatch_core.report.sections import report_files
 from nightwatch_core.report.view import apps_of, as_markdown, title_of, view
+from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import is_web
+from nightwatch_core.text.plain_text import shortened
 from tasks.night import advice, banner, begin_night, name_run
 from tasks.records import records
 from tasks.runner import Attempt, attempt, attempt_and_go_on, step
@@ -36,7 +39,7 @@ from tasks.wiring.services import alarms, service_calls, state_of
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
-COLUMNS = ("rank", "error", "where", "count", "cause", "confidence", "done")
+ERROR_WIDTH, RESULT_WIDTH = 44, 20  # characters: Prefect's page folds no cell and hides the rest
 NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its analyses again"
 
 
@@ -97,7 +100,16 @@ def show_in_prefect(report: RunReport) -> None:
     about = f"{shown.title}: {headline(report)}"
     create_table_artifact(
         key="nightwatch-errors",
-        table=[{name: getattr(row, name) for name in COLUMNS} for row in shown.rows],
+        table=[
+            {
+                "#": row.rank,
+                "times": row.count,
+                "error": shortened(row.error, ERROR_WIDTH),
+                "sure": row.sure,
+                "result": shortened(row.done, RESULT_WIDTH),
+            }
+            for row in shown.rows
+        ],
         description=about,
     )
     create_markdown_artifact(
@@ -164,8 +176,19 @@ def tell_the_team(report: RunReport) -> RunReport:
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
+    _announce(kept)
     log.info("%s: %s (%s)", title_of(kept), headline(kept), delivered.value)
     return kept
+
+
+def _announce(report: RunReport) -> None:
+    """Tell Prefect's automations how a night ended."""
+    resource = {
+        "prefect.resource.id": f"nightwatch.night.{report.night.id}",
+        "prefect.resource.name": headline(report),
+        "nightwatch.application": settings().application,
+    }
+    emit_event(event=f"nightwatch.night.{report.status}", resource=resource)
 
 
 # How far a night has come, and the report that it leaves where it fails.
@@ -258,7 +281,9 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     if delivered.trouble:
         report = _untold(report, delivered.trouble)
         nights.keep(report)
+    attempt("showing the report in Prefect", show_in_prefect, report, otherwise=None)
     nights.finish(report)
+    _announce(report)
     page = report_files(report)[0]
     return f"{page}, told in {delivered.value}" if is_web(delivered.value) else page
 

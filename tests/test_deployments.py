@@ -1,5 +1,6 @@
 """What deployments/ says is true: every entrypoint, the schedule, the image's files, the words."""
 
+import configparser
 import copy
 import importlib
 import inspect
@@ -16,9 +17,12 @@ import yaml
 from prefect import Flow
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.events.schemas.automations import AutomationCore
 
-from flows.commands.deploy import cron_of, of_application
+from flows.commands.deploy import cron_of, deploy, of_application
+from flows.commands.night import POOL
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,8 +81,9 @@ def test_one_night_at_a_time_and_the_next_one_waits(name: str) -> None:
 
 def test_all_share_one_pool_that_the_documents_name() -> None:
     (pool,) = {item["work_pool"]["name"] for item in DEPLOYMENTS.values()}
+    assert pool == POOL  # that `nightwatch deploy` makes
+    assert f"work-pool create {pool} --type process" in TEXTS[FOLDER / "README.md"]
     for path in (FOLDER / "README.md", FOLDER / "ui.sh"):
-        assert f"work-pool create {pool} --type process" in TEXTS[path]
         assert f"worker start --pool {pool}" in TEXTS[path]
 
 
@@ -86,7 +91,7 @@ def test_what_the_file_takes_from_outside_is_set_and_documented() -> None:
     taken = set(re.findall(r"\{\{ \$(\w+) \}\}", TEXTS[FOLDER / "prefect.yaml"]))
     assert taken == OURS
     for name in taken:
-        assert f"export {name}=" in TEXTS[FOLDER / "ui.sh"]
+        assert f'"{name}": ' in inspect.getsource(deploy)
         assert f"export {name}=" in TEXTS[FOLDER / "README.md"]
 
 
@@ -99,10 +104,11 @@ def test_the_version_of_prefect_is_the_one_that_is_installed() -> None:
 @pytest.mark.parametrize("path", list(TEXTS), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_variable_that_is_named_exists(path: Path) -> None:
     known = {*names(), *OURS}
+    levels = {"PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL"}  # of Prefect's logging.yml
     said = set(re.findall(r"\b(?:NIGHTWATCH|PREFECT)_[A-Z_]*[A-Z]", TEXTS[path]))
     wrong = {
         name
-        for name in said - {"NIGHTWATCH_X"}
+        for name in said - levels
         if not (name in known if name.startswith("NIGHT") else hasattr(prefect.settings, name))
     }
     assert not wrong
@@ -140,6 +146,42 @@ def test_the_image_gets_its_files_and_nothing_private() -> None:
     private = {"**/.env", "knowledge/errors/*", "knowledge/index.yml", "knowledge/quarantine"}
     assert private <= set(rules)
     assert rules.index("!knowledge") < rules.index("knowledge/errors/*")
+
+
+def test_the_automations_are_some_and_wait_for_what_nights_announce() -> None:
+    text = (FOLDER / "automations.yaml").read_text(encoding="utf-8")
+    automations = [AutomationCore(**item) for item in yaml.safe_load(text)["automations"]]
+    assert [item.trigger.posture.name for item in automations] == ["Proactive", "Reactive"]
+    expected = {event for item in automations for event in item.trigger.expect}
+    assert expected == {f"nightwatch.night.{status}" for status in EXIT_CODES}
+
+
+def test_the_units_run_what_the_documents_name() -> None:
+    for part in ("server", "worker"):
+        unit = configparser.ConfigParser(strict=False)
+        unit.optionxform = str  # type: ignore[assignment,method-assign]
+        unit.read_string((FOLDER / f"systemd/nightwatch-{part}.service").read_text("utf-8"))
+        command = unit["Service"]["ExecStart"].split()
+        assert command[0].endswith("/.venv/bin/prefect")
+        assert command[1:3] == [part, "start"]
+        assert unit["Service"]["EnvironmentFile"] in TEXTS[FOLDER / "README.md"]
+        assert unit["Install"]["WantedBy"] == "multi-user.target"
+
+
+def test_compose_and_action_run_verbs_and_set_settings_that_exist() -> None:
+    compose = yaml.safe_load((FOLDER / "compose.yaml").read_text("utf-8"))
+    services = compose["services"]
+    assert {name for one in services.values() for name in one.get("depends_on", {})} <= set(
+        services
+    )
+    assert (FOLDER / services["server"]["build"]["dockerfile"]).name == "Dockerfile"
+    action = yaml.safe_load((FOLDER / "github-action.yml").read_text("utf-8"))
+    (step,) = [one for one in action["jobs"]["night"]["steps"] if "env" in one]
+    commands = [step["run"], *(one["command"] for one in services.values())]
+    verbs = [words.split()[1] for words in commands if words.startswith("nightwatch ")]
+    assert verbs == ["night", "deploy"]
+    environment = {*step["env"], *services["worker"]["environment"]}
+    assert {name for name in environment if not name.startswith("PREFECT_")} <= set(names())
 
 
 def test_each_application_has_its_own_deployments(

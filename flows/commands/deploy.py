@@ -17,8 +17,6 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.settings import PACKAGED, configuration, night_options, settings
 from tasks import wiring
 
-POOL = "nightwatch"
-
 
 def deploy() -> None:
     """Register the deployments of this application, or register them again after a change.
@@ -28,7 +26,10 @@ def deploy() -> None:
     """
     wiring.with_default_ports(night_options())
     night.make_prefect_ready(settings().state, verbose=False)
-    if not os.environ.get("PREFECT_API_URL"):
+    from prefect.settings import PREFECT_API_URL  # reads its environment when imported
+
+    address = PREFECT_API_URL.value()
+    if not address:
         raise StopTheNight("no Prefect server was found: start `make ui`, or set PREFECT_API_URL")
     text = (PACKAGED / "deployments/prefect.yaml").read_text("utf-8")
     file = configuration().file
@@ -40,7 +41,7 @@ def deploy() -> None:
         described = Path(folder) / "prefect.yaml"
         described.write_text(yaml.safe_dump(of_application(yaml.safe_load(text))), "utf-8")
         command = [sys.executable, "-m", "prefect", "--no-prompt"]
-        made = ("work-pool", "create", POOL, "--type", "process")
+        made = ("work-pool", "create", night.POOL, "--type", "process")
         subprocess.run([*command, *made], capture_output=True, check=False)  # may be there already
         done = subprocess.run(
             [*command, "deploy", "--all", "--prefect-file", str(described)],
@@ -51,9 +52,8 @@ def deploy() -> None:
         )
     if done.returncode:
         raise StopTheNight(f"the deployments were not registered:\n{done.stdout}{done.stderr}")
-    print(
-        f"Registered {', '.join(re.findall(r'deployment run .([^ ]+?). *$', done.stdout, re.M))}."
-    )
+    registered = re.findall(r"deployment run '([^']+)'", done.stdout)
+    print(f"Registered at {address}: {', '.join(registered)}")
 
 
 def of_application(shipped: Mapping[str, Any]) -> dict[str, Any]:

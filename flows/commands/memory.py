@@ -310,7 +310,7 @@ def list_rules(as_json: AsJson = False) -> None:
     held = file.rules()
     if as_json:
         print_json(held)
-    console.print(Text(str(file.path), "bold"))
+    console.print(Text(str(file.source), "bold"))
     for rule in held.rules:
         over = expired(rule, file.today())
         state = "expired" if over else "in force"

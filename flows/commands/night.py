@@ -4,11 +4,12 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
+from urllib.request import ProxyHandler, build_opener
 
 import typer
 from pydantic.fields import FieldInfo
@@ -89,6 +90,8 @@ def sign_of_life(console: Console, text: str) -> Iterator[None]:
 
 OfNight = Annotated[str, typer.Option("--night", help="Night to use; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
+POOL = "nightwatch"  # of our deployments; a server that lacks it is somebody else's
+SERVER_FILE, SERVER_SECONDS = "nightwatch-server", 2.0  # written by deployments/ui.sh
 CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known
 STARTUP_SECONDS = "600"  # Prefect's 20 are too few for the first start on a busy machine
 
@@ -102,7 +105,7 @@ def run_and_show(
     try:
         check_state(for_a_night=True)
         make_prefect_ready(settings().state, verbose)
-        with _sign_of_life(verbose):
+        with _sign_of_life(verbose), _without_heartbeats():
             report = find_flow()(**parameters)
     except NightWatchError as trouble:
         complain(trouble)
@@ -113,6 +116,18 @@ def run_and_show(
     if bundle := wiring.proxies.bundle_of(report.night.id):
         Console(soft_wrap=True).print(Text(f"Replay this night: nightwatch replay {bundle}", "dim"))
     raise SystemExit(EXIT_CODES[report.status])
+
+
+@contextmanager
+def _without_heartbeats() -> Iterator[None]:
+    """Send no heartbeats, for whose thread each flow waits a second when it ends.
+
+    They tell a server's automations of a worker's runs; whoever runs a night by hand sees it end.
+    """
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        yield
 
 
 def _end_without_server(trouble: Exception) -> None:
@@ -144,15 +159,18 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(state / "results"),
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": STARTUP_SECONDS,
         "PREFECT_LOGGING_EXTRA_LOGGERS": "nightwatch_core,tasks",
+        "PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL": "WARNING",  # "Finished", 70 times
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if verbose else "CRITICAL",
         "PREFECT_INTERNAL_LOGGING_LEVEL": "ERROR" if verbose else "CRITICAL",
         "PREFECT_CLIENT_MAX_RETRIES": CLIENT_RETRIES,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
+    if server := running_server(home):
+        environment["PREFECT_API_URL"] = server
     for name, value in environment.items():
         os.environ.setdefault(name, value)
-    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(home, os.W_OK)
@@ -160,6 +178,21 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         writable = False
     if not writable:
         raise StopTheNight(f"Prefect cannot write to its home {home}: set PREFECT_HOME")
+
+
+def running_server(home: Path) -> str:
+    """Return the address of the server that `make ui` started, if it is ours and answers.
+
+    One that a profile of Prefect names is used by Prefect itself.
+    """
+    with suppress(OSError, ValueError):
+        profiles = home / "profiles.toml"
+        if not profiles.is_file() or "PREFECT_API_URL" not in profiles.read_text("utf-8"):
+            address = (home / SERVER_FILE).read_text("utf-8").strip()
+            client = build_opener(ProxyHandler({}))
+            with client.open(f"{address}/work_pools/{POOL}", timeout=SERVER_SECONDS):
+                return address
+    return ""
 
 
 def complain(trouble: NightWatchError) -> NoReturn:
@@ -196,7 +229,8 @@ def make_plain() -> None:
 def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
     if verbose:
         return nullcontext()
-    text = "Analysing errors (Prefect takes about 15 s to start) …"
+    starts = "" if os.environ.get("PREFECT_API_URL") else " (Prefect takes about 10 s to start)"
+    text = f"Analysing errors{starts} …"
     return sign_of_life(Console(stderr=True), text)
 
 

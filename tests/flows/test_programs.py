@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+
+from flows.commands.night import SERVER_FILE, running_server
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +56,28 @@ def test_a_choice_that_cannot_work_ends_at_once_with_advice(
     assert said in done.stderr
     assert "| prefect" not in done.stderr  # which takes seconds
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("known", "profile", "is_used"),
+    [("nightwatch", "", True), ("others", "", False), ("nightwatch", "PREFECT_API_URL", False)],
+)
+def test_a_night_uses_the_running_server_if_it_is_ours(
+    known: str, profile: str, is_used: bool, tmp_path: Path
+) -> None:
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == f"/api/work_pools/{known}" else 404)
+            self.end_headers()
+
+    with HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/api"
+        (tmp_path / SERVER_FILE).write_text(f"{address}\n", encoding="utf-8")
+        (tmp_path / "profiles.toml").write_text(f'{profile} = "x"', encoding="utf-8")
+        assert running_server(tmp_path) == (address if is_used else "")
+        server.shutdown()
+    assert running_server(tmp_path) == ""  # nobody answers there any more
 
 
 def test_a_bad_setting_names_itself() -> None:
