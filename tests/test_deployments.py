@@ -188,6 +188,7 @@ def test_each_application_has_its_own_deployments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = {}
+    monkeypatch.delenv("NIGHTWATCH_STATE")
     for name, schedule in (("shop", "04:30 Europe/Berlin"), ("api", "0 6 * * 1-5 UTC")):
         file = tmp_path / f"{name}.toml"
         file.write_text(f'[application]\nname = "{name}"\nschedule = "{schedule}"\n')
@@ -199,7 +200,10 @@ def test_each_application_has_its_own_deployments(
         ]
         for item in made[name]:
             assert item["tags"] == ["nightwatch", name]
-            assert item["work_pool"]["job_variables"]["env"]["NIGHTWATCH_CONFIG"] == str(file)
+            environment = item["work_pool"]["job_variables"]["env"]
+            assert environment["NIGHTWATCH_CONFIG"] == str(file)
+            assert environment["NIGHTWATCH_STATE"] == str(tmp_path / ".nightwatch" / name)
+            assert environment["NIGHTWATCH_KNOWLEDGE_DIR"] == str(tmp_path / "knowledge" / name)
     (shop,), (api,) = (apps[0]["schedules"] for apps in made.values())
     assert (shop["cron"], shop["timezone"]) == ("30 4 * * *", "Europe/Berlin")
     assert (api["cron"], api["timezone"]) == ("0 6 * * 1-5", "UTC")

@@ -68,6 +68,9 @@ def of_application(shipped: Mapping[str, Any]) -> dict[str, Any]:
         environment = {**pool["job_variables"]["env"]}
         if file:
             environment["NIGHTWATCH_CONFIG"] = str(file)
+        if at.application:  # whatever the worker's environment says: it works for several
+            environment["NIGHTWATCH_STATE"] = str(at.state)
+            environment["NIGHTWATCH_KNOWLEDGE_DIR"] = str(at.knowledge)
         own["work_pool"] = {**pool, "job_variables": {"env": environment}}
         for schedule in own.get("schedules", ()):
             schedule["timezone"] = zone
