@@ -119,7 +119,7 @@ def _gated(
     draft = briefing.draft.model_copy(update={"changes": applied.changes, "fix": fix_digest(edits)})
     result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.cache)
     failed = next((item.name for item in result.checks if item.outcome == "failed"), "tests")
-    stem = reproduction.name.rpartition("/")[2].partition(".")[0]
+    stem = reproduction.name.rpartition("/")[2].rpartition(".")[0]
     is_red = any(stem in name for name in result.silent)
     is_of_test = failed != "tests" or stem in result.text  # lint reads it, too
     if reproduction.test and (is_red or (result.outcome == "failed" and is_of_test)):
