@@ -56,6 +56,30 @@ def test_nothing_of_the_sample_is_known_outside_it() -> None:
     assert not told
 
 
+# Where a source that is added is named, beside its folder: settings, their keys, the option's text,
+# the wiring, and the walls.
+NAME_A_SOURCE = {
+    "nightwatch_core/settings.py", "nightwatch_core/models/sections.toml",
+    "nightwatch_core/models/options.py", "tasks/wiring/services.py", "pyproject.toml",
+}  # fmt: skip
+
+
+def test_a_source_is_a_folder_and_five_files_that_name_it() -> None:
+    folder = "nightwatch_core/adapters/sentry"
+    named = re.compile(r"""["']sentry["']|\bsentry_[a-z]+|\bSENTRY_|adapters\.sentry|, sentry,""")
+    rest = [ROOT / "pyproject.toml", ROOT / "nightwatch_core/models/sections.toml"]
+    found = {
+        name
+        for path in (*SOURCES, *rest)
+        if named.search(path.read_text(encoding="utf-8"))
+        and not (name := path.relative_to(ROOT).as_posix()).startswith(
+            (folder, "nightwatch_core/adapters/files")  # which reads its exports
+        )
+    }
+    assert found == NAME_A_SOURCE
+    assert len(found) + len(list((ROOT / folder).glob("*.*"))) <= 8
+
+
 def test_steps_touch_nothing() -> None:
     core = ROOT / "nightwatch_core"
     thinking = [

@@ -250,9 +250,9 @@ class ErrorGroup(Value):
 def occurrences_of(groups: Iterable[ErrorGroup]) -> int:
     """Add up occurrences; what several sources saw counts once, as the one that saw the most says.
 
-    >>> new_relic = ErrorGroup(fingerprint="v1:0", source="newrelic", error_class="E")
-    >>> sentry = new_relic.model_copy(update={"source": "sentry", "occurrences": 3})
-    >>> occurrences_of((new_relic, sentry, sentry)), occurrences_of(())
+    >>> one = ErrorGroup(fingerprint="v1:0", source="a", error_class="E")
+    >>> other = one.model_copy(update={"source": "b", "occurrences": 3})
+    >>> occurrences_of((one, other, other)), occurrences_of(())
     (6, 0)
     """
     by_source = Counter[str]()

@@ -64,7 +64,7 @@ class Issue:
     culprit: str
     events: list[dict[str, Any]] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)  # of what is listed
-    details: dict[str, Any] = field(default_factory=dict)  # of the issue alone
+    details: dict[str, Any] | None = field(default_factory=dict)  # of the issue alone
     committers: list[dict[str, Any]] | None = None
 
 
@@ -237,6 +237,8 @@ class SentryService(Served):
 
     def _issue(self, given: dict[str, str], _: Any) -> Answer:
         issue = self._known(given["issue"])
+        if issue.details is None:  # deleted since it was listed
+            raise Refused(404, "The requested resource does not exist")
         row = self._listed(issue, issue.events, datetime.min.replace(tzinfo=UTC), self.now, {})
         return Answer(200, {**row, "activity": [], "seenBy": [], "tags": [], **issue.details})
 

@@ -4,7 +4,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -33,10 +33,6 @@ class Unwell(TryLater):
     """Sentry, or the way to it, is unwell."""
 
 
-class BadToken(StopTheNight):
-    """The token is not accepted."""
-
-
 class Denied(StopTheNight):
     """The token may not read this."""
 
@@ -45,13 +41,9 @@ class Missing(GiveUp):
     """There is no such thing, or the token may not know of it."""
 
 
-class BadRequest(GiveUp):
-    """Sentry does not understand the question."""
-
-
 # What a status means, and what helps; where it is not listed, its hundreds are.
 STATUSES: Mapping[int, tuple[type[NightWatchError], str]] = {
-    401: (BadToken, "Sentry does not accept the token: check SENTRY_AUTH_TOKEN and SENTRY_URL"),
+    401: (StopTheNight, "Sentry does not accept the token: check SENTRY_AUTH_TOKEN and SENTRY_URL"),
     402: (Denied, "Sentry denies access"),
     403: (Denied, "Sentry denies access: the token needs the scopes event:read and project:read"),
     404: (
@@ -62,16 +54,9 @@ STATUSES: Mapping[int, tuple[type[NightWatchError], str]] = {
     429: (Throttled, "Sentry asks for fewer requests: try again in some minutes"),
     2: (Unwell, "Sentry's answer has no content: check SENTRY_URL"),
     3: (StopTheNight, "SENTRY_URL redirects: set the address that it leads to"),
-    4: (BadRequest, "Sentry refuses a request of NightWatch: report it with this text"),
+    4: (GiveUp, "Sentry refuses a request of NightWatch: report it with this text"),
     5: (Unwell, "Sentry has a problem: try again in some minutes"),
 }
-
-
-class Page(NamedTuple):
-    """An answer, and the cursor of what follows it; empty where nothing does."""
-
-    body: Any
-    cursor: str = ""
 
 
 class SentryApi:
@@ -89,7 +74,7 @@ class SentryApi:
         """Ask nothing yet; `url` is Sentry's own address, with its path prefix."""
         self._token = token.strip()
         if not self._token or not self._token.isascii() or not self._token.isprintable():
-            raise BadToken("SENTRY_AUTH_TOKEN is empty or no token: make one that reads issues")
+            raise StopTheNight("SENTRY_AUTH_TOKEN is empty or no token: make one that reads issues")
         self.organization, self._pause = organization, pause
         self._gate = threading.BoundedSemaphore(AT_ONCE)
         bounds = traffic.Bounds(SERVICE, LONGEST_BODY, deadline, Unwell, Unwell)
@@ -99,12 +84,12 @@ class SentryApi:
 
     def get(self, *path: str, **parameters: str | int | tuple[str, ...]) -> Any:
         """Return the JSON at a path; raises like `page`."""
-        return self.page(*path, **parameters).body
+        return self.page(*path, **parameters)[0]
 
-    def page(self, *path: str, **parameters: str | int | tuple[str, ...]) -> Page:
-        """Ask once, and once more where Sentry is throttled or unwell.
+    def page(self, *path: str, **parameters: str | int | tuple[str, ...]) -> tuple[Any, str]:
+        """Return the JSON at a path and the cursor of what follows; empty where nothing does.
 
-        Raises `Missing`, `Denied`, `BadToken`, `BadRequest`, or `TryLater` where there is no
+        Asks once more where Sentry is throttled or unwell. Raises `TryLater` where there is no
         answer, or where Sentry asks to wait for more than `LONGEST_WAIT` seconds.
         """
         place, wait = "/".join((*(quote(part, safe="") for part in path), "")), 1.0
@@ -127,16 +112,16 @@ class SentryApi:
         found: list[Mapping[str, Any]] = []
         cursor: dict[str, str] = {}
         for _ in range(most):
-            page = self.page(*path, **parameters, **cursor)
-            if not isinstance(page.body, list):
+            body, following = self.page(*path, **parameters, **cursor)
+            if not isinstance(body, list):
                 raise Unwell("Sentry's answer is no list: check SENTRY_URL")
-            found += [row for row in page.body if isinstance(row, Mapping)]
-            if not page.cursor or page.cursor == cursor.get("cursor"):
+            found += [row for row in body if isinstance(row, Mapping)]
+            if not following or following == cursor.get("cursor"):
                 return found, False
-            cursor = {"cursor": page.cursor}
+            cursor = {"cursor": following}
         return found, True
 
-    def _asked(self, place: str, parameters: Parameters) -> Page:
+    def _asked(self, place: str, parameters: Parameters) -> tuple[Any, str]:
         with traffic.METER.request(SERVICE):
             response = self._exchange(place, parameters)
             if response.status_code != httpx.codes.OK:
@@ -147,7 +132,7 @@ class SentryApi:
                 raise Unwell("Sentry's answer is cut off or no JSON: try again") from None
             following = response.links.get("next", {})
             more = following.get("results") == "true"
-            return Page(body, following.get("cursor", "") if more else "")
+            return body, following.get("cursor", "") if more else ""
 
     def _exchange(self, place: str, parameters: Parameters) -> httpx.Response:
         with self._gate:

@@ -8,8 +8,6 @@ from services.sentry import ORGANIZATION, TOKEN, Answer
 
 from nightwatch_core.adapters.sentry.client import (
     AT_ONCE,
-    BadRequest,
-    BadToken,
     Denied,
     Missing,
     SentryApi,
@@ -41,12 +39,12 @@ def client(service, **given):
             StopTheNight,
             1,
         ),
-        (Answer(400, SECRET), BadRequest, GiveUp, 1),
-        (Answer(401, {"detail": {"code": "x", "message": "no"}}), BadToken, StopTheNight, 1),
+        (Answer(400, SECRET), GiveUp, GiveUp, 1),
+        (Answer(401, {"detail": {"code": "x", "message": "no"}}), StopTheNight, StopTheNight, 1),
         (Answer(402, ["no"]), Denied, StopTheNight, 1),
         (Answer(403, SECRET), Denied, StopTheNight, 1),
         (Answer(404, b"<html>no</html>"), Missing, GiveUp, 1),
-        (Answer(410, {"detail": None}), BadRequest, GiveUp, 1),
+        (Answer(410, {"detail": None}), GiveUp, GiveUp, 1),
         (Answer(429, SECRET), Throttled, TryLater, 2),
         (Answer(500, b"\xff"), Unwell, TryLater, 2),
         (Answer(503, {}), Unwell, TryLater, 2),
@@ -134,7 +132,7 @@ def test_nobody_there_is_to_be_tried_again(service):
 
 @pytest.mark.parametrize("token", ["", "  ", "a\nX-Evil: 1", "ключ"])
 def test_what_cannot_be_a_token_is_said_before_asking(service, token):
-    with pytest.raises(BadToken, match="SENTRY_AUTH_TOKEN"):
+    with pytest.raises(StopTheNight, match="SENTRY_AUTH_TOKEN"):
         client(service, token=token)
     assert service.requests == []
 
