@@ -51,8 +51,9 @@ def history(
     nights = wiring.nights().history()[:limit]
     if as_json:
         print_json(nights)
-    names = "Night,Application,Status,Errors,Known,Analysed,Issues,Drafts,Cost"
-    table = Table(*names.split(","), box=None)
+    names = "Night,App,Status,Errors,Known,Analysed,Issues,Drafts,Cost"
+    table = Table(*names.split(","), box=None, padding=(0, 1, 0, 0))
+    table.columns[0].no_wrap = True
     for night in nights:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
         known_count = "–" if night.known is None else night.known

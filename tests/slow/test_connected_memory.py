@@ -227,7 +227,9 @@ def _undone_and_told_once(world: Days) -> None:
     assert f"#{merged['number']}" in comment["body"]
     assert len(world.github.pulls()) == drafts + 1
     assert (merged["state"], world.draft(BASKET)["state"]) == ("closed", "open")
-    assert len(lines_about(world, f"regressed: pull request #{merged['number']}")) == 1
+    assert (
+        len(lines_about(world, f"came back after its fix: pull request #{merged['number']}")) == 1
+    )
     high = tier(world)
     assert (high.rejected, high.verified, high.found.right) == (1, 1, 0.5), "what helped was edited"
 
