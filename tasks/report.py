@@ -39,7 +39,7 @@ from tasks.wiring.services import alarms, service_calls, state_of
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
-ERROR_WIDTH, RESULT_WIDTH = 44, 20  # characters: Prefect's page folds no cell and hides the rest
+ERROR_WIDTH, RESULT_WIDTH = 36, 24  # characters: Prefect's page folds no cell and hides the rest
 NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its analyses again"
 
 

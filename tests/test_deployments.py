@@ -137,6 +137,16 @@ def test_the_image_copies_what_exists_and_all_it_needs() -> None:
     assert f">=3.{version[1]}" in project["project"]["requires-python"]
 
 
+def test_the_wheel_has_what_a_checkout_has_beside_the_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert {"agents", "knowledge/ignore.yml", "deployments/prefect.yaml"} == set(wheel)
+    for name, inside in wheel.items():
+        assert (ROOT / name).exists()
+        assert inside == f"nightwatch_core/packaged/{name}"
+        assert any(name.startswith(source) for words in COPIES for source in words.split())
+
+
 def test_the_image_gets_its_files_and_nothing_private() -> None:
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if line and not line.startswith("#")]
