@@ -9,7 +9,8 @@ from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import DraftPull, FileChange, Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
-from nightwatch_core.proof.profiles import document
+from nightwatch_core.proof.preparing import projects_of, proved_profile
+from nightwatch_core.proof.profiles import document, with_profile
 
 FILES = {
     "requirements.txt": "",
@@ -272,6 +273,15 @@ def test_a_profile_of_other_dependencies_is_used_and_said_to_be_old():
     result, _ = gate(lambda *_: unittest_run(), cache=cache)
     text = "its dependencies have changed since 2031-01-01: run `nightwatch prepare`"
     assert (result.outcome, result.checks[0].text) == ("passed", text)
+
+
+def test_what_a_person_installs_is_not_taken_for_other_dependencies():
+    tree, sandbox = Tree(), ScriptedSandbox(lambda *_: unittest_run())
+    (kit,) = projects_of(tree, NightOptions())
+    kept = profile_of(install="make deps", by_hand=("install",))
+    profile = proved_profile(kit, tree, sandbox, kept, "2031-01-01")
+    assert profile.install == "make deps"
+    assert with_profile(kit, profile).stale == ""
 
 
 def test_where_prepare_found_out_why_nothing_runs_that_is_said():

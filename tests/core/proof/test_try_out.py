@@ -5,14 +5,17 @@ import subprocess
 import sys
 
 import pytest
-from scripted_sandbox import ScriptedSandbox, unittest_run
+from scripted_sandbox import Documents, ScriptedSandbox, unittest_run
 from twins.reading import MemoryCode
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
+from nightwatch_core.proof.profiles import document
 
 PYTHON = {"shop/cart.py": "", "tests/test_cart.py": "", "tests/__init__.py": ""}
 PYTEST = {**PYTHON, "pytest.ini": "[pytest]"}
@@ -24,9 +27,10 @@ JEST = {**NODE, "package.json": json.dumps({"devDependencies": {"jest": "1"}})}
 GREEN = Run(code=0, output="Ran 1 test in 0.1s\n1 passed in 0.1s\n# tests 1\n", seconds=1)
 
 
-def of(files, changed, answer=None, options=None, **more):
+def of(files, changed, answer=None, options=None, profile="", **more):
     sandbox = ScriptedSandbox(answer or (lambda *_: GREEN), **more)
-    made = try_out((changed,), MemoryCode(files), sandbox, options or NightOptions(), NightCache())
+    cache = NightCache(Documents(profile))
+    made = try_out((changed,), MemoryCode(files), sandbox, options or NightOptions(), cache)
     return made, sandbox
 
 
@@ -109,3 +113,24 @@ def test_python_code_is_run_as_the_main_module_and_django_is_set_up_first(tmp_pa
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert ran.stdout == f"{said}\n__main__ ['-c']\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "passed", "is_offered"),
+    [({}, None, True), ({"not_prepared": "set it"}, None, False), ({}, 4, True), ({}, 1, False)],
+)
+def test_it_is_offered_where_tests_can_be_run(more, passed, is_offered):
+    kept = Profile(repository="shop", language="python", collected=5, passed=passed or 0)
+    text = "" if passed is None else document(kept)
+    files = {**PYTHON, "requirements.txt": "django\n"}
+    made, sandbox = of(files, "shop/cart.py", profile=text, **more)
+    assert (made is not None) == is_offered
+    assert not sandbox.asked
+
+
+def test_a_fix_is_made_before_a_test_is_run_and_must_be_one():
+    made, sandbox = of({**PYTHON, "shop/cart.py": "a = 1\n"}, "shop/cart.py")
+    made.run_test("tests/test_cart.py", (Edit(path="shop/cart.py", old="a = 1", new="a = 2"),))
+    assert [changed for _, changed in sandbox.asked] == [True]
+    with pytest.raises(GiveUp, match=r"with_fix: shop/cart\.py"):
+        made.run_snippet("1", (Edit(path="shop/cart.py", old="b = 1", new="a = 2"),))
