@@ -159,14 +159,11 @@ def corrected(
         return failed.model_copy(update={"usage": usage, "correction": correction})
     result = judge(attempt.edits)
     passed = result.outcome == "passed"
+    because = attempt.because if passed else result.text
+    told: dict[str, object] = {"outcome": "passed" if passed else "failed", "because": because}
+    told |= {"edits": attempt.edits, "output": _failed_output(result)}
     update: dict[str, object] = {
-        "correction": proposals.Correction(
-            outcome="passed" if passed else "failed",
-            because=attempt.because if passed else result.text,
-            first_failed=failed.text,
-            edits=attempt.edits,
-            output=_failed_output(result),
-        ),
+        "correction": correction.model_copy(update=told),
         "usage": usage + result.usage,
         "seconds": round(failed.seconds + result.seconds, 1),
     }

@@ -224,12 +224,6 @@ class Candidate(NamedTuple):
     path: str
     text: str
 
-    @property
-    def edit(self) -> Edit:
-        """Return what puts it into the tree."""
-        what = "A test that raises the production error without the fix"
-        return Edit(path=self.path, action="create", new=self.text, description=what)
-
 
 def refused(candidate: Candidate, paths: Collection[str], is_own: bool = False) -> str:
     """Say why a test is not run; empty where it may be. `paths` are the files of the tree.
@@ -293,10 +287,11 @@ def tried(harness: Harness, test: Candidate, is_own: bool = False) -> Tried:
     if because or shown.crash is None:
         none = Reproduction(outcome="not reproduced", because=because, facts=shown.facts)
         return Tried(none, shown)
+    what = "A test that raises the production error without the fix"
     reproduction = Reproduction(
         outcome="reproduced",
         because=_unreached(harness, shown.crash, test.path),
-        test=(test.edit,),
+        test=(Edit(path=test.path, action="create", new=test.text, description=what),),
         name=test.path,
         error_class=shown.crash.error_class,
         frames=crashes.entered_frames(harness.crash, shown.crash, test.path),
@@ -402,12 +397,8 @@ def _fate(harness: Harness, test: Candidate, runs: list[Shown], least: int) -> F
 
 _CAUSE, _DIFF, _EXAMPLE, _OUTPUT, _FRAMES, _FACTS = 4_000, 6_000, 6_000, 3_000, 4, 20
 FIELDS = ("test", "why_not")
-_TEXT = {"type": "string"}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": dict.fromkeys(FIELDS, _TEXT),
-    "required": list(FIELDS),
-}
+_TEXTS = dict.fromkeys(FIELDS, {"type": "string"})
+SCHEMA: dict[str, Any] = {"type": "object", "properties": _TEXTS, "required": list(FIELDS)}
 _CLASS_LINES = 30
 
 
