@@ -20,7 +20,7 @@ OPTIONS = {name: _FIELDS[name] for name in SECTION_OF if name in _FIELDS}
 """The options in the order of their sections."""
 
 
-FIRST = ("errors", "repo", "publish", "model", "max_errors", "cost_per_night", "dry_run")
+FIRST = ("errors", "repo", "publish", "model", "max_errors", "cost_per_night", "dry_run", "force")
 """The options that a form asks for itself; the others are in groups."""
 GROUP = "more_"
 

@@ -120,7 +120,7 @@ def test_runs_that_the_documents_ask_for_can_be_had() -> None:
     assert {name for _, name, _ in asked} >= {"nightly", "one-error", "act"}
     for flow, name, params in asked:
         assert flow == name
-        parameters = inspect.signature(flow_of(DEPLOYMENTS[name]).fn).parameters
+        parameters = inspect.signature(flow_of(DEPLOYMENTS[name])).parameters  # of the form
         given = {word.partition("=")[0] for word in shlex.split(params) if word != "--param"}
         assert given <= set(parameters)
 

@@ -30,7 +30,8 @@ def test_every_option_is_a_flow_parameter(flow: object) -> None:
 
 def test_the_form_in_the_ui_asks_a_few_things_and_has_the_rest_in_groups() -> None:
     schema = parameter_schema(nightly)
-    first = ["errors", "repo", "publish", "model", "max_errors", "cost_per_night", "dry_run"]
+    first = ["errors", "repo", "publish", "model", "max_errors", "cost_per_night"]
+    first += ["dry_run", "force"]
     groups = [f"more_{section}" for section in SECTIONS]
     assert list(schema.properties) == [*first, "collect", *groups]
     fields = {name: schema.properties[name] for name in first}
