@@ -361,21 +361,12 @@ def _by_task(files: Files) -> Iterator[Clue]:
     """Read the environments of hatch, and the tasks of hatch, poe, pdm, rye and taskipy."""
     tool = _mapping(files.toml("pyproject.toml").get("tool"))
     name = f"{files.root}pyproject.toml"
-    tables = [
-        _mapping(tool.get(one)).get(inner)
-        for one, inner in (
-            ("poe", "tasks"),
-            ("pdm", "scripts"),
-            ("rye", "scripts"),
-            ("taskipy", "tasks"),
-        )
-    ]
-    hatch = _mapping(
-        _mapping(tool.get("hatch")).get("envs") or files.toml("hatch.toml").get("envs")
-    )
+    tasks = {"poe": "tasks", "pdm": "scripts", "rye": "scripts", "taskipy": "tasks"}
+    tables = [_mapping(tool.get(one)).get(inner) for one, inner in tasks.items()]
+    own = _mapping(tool.get("hatch")).get("envs")
+    hatch = _mapping(own or files.toml("hatch.toml").get("envs"))
     for table in (_mapping(hatch[item]) for item in hatch if re.search(r"^default$|test", item)):
-        lines = _texts(table, "dependencies") + _texts(table, "extra-dependencies")
-        if lines:
+        if lines := _texts(table, "dependencies") + _texts(table, "extra-dependencies"):
             yield Clue("install", f"pip install {shlex.join(lines)}", name)
         if features := _texts(table, "features"):
             yield Clue("install", f"pip install .[{','.join(features)}]", name)

@@ -88,6 +88,7 @@ def error_line(text: str, limit: int) -> str:
     'npm error 404 Not Found - left'
     """
     plain = re.sub(r"\x1b\[[\d;]*m", "", text)
+    plain = re.sub(r"(?m)^TAP version .*|^\d+\.\.\d+$", "", plain)
     lines = [line for line in map(one_line, plain.splitlines()) if line] or [""]
     at = next((at for at, line in enumerate(lines) if _ERROR.search(line)), 0)
     more = lines[at].endswith(":")
