@@ -71,6 +71,14 @@ def test_another_crash_is_told_apart(places, more, why):
     assert why in unlike(raised(*places, **more), crash(), test=TEST)
 
 
+def test_a_fix_after_which_nothing_lacks_another_member_leaves_the_crash():
+    said = "Cannot read properties of undefined (reading '{}')"
+    moved = raised(TOP, OUTER, OWN_TEST, message=said.format("name"))
+    before = crash(message=said.format("constructor"))
+    assert "it says 'name'" in unlike(moved, before, test=TEST)
+    assert unlike(moved, before, exact=False, test=TEST) == ""
+
+
 def test_lines_are_not_compared_once_a_fix_has_moved_them():
     moved = raised(("shop/cart.py", 4, "average"), OWN_TEST)
     assert unlike(moved, crash(), test=TEST)
