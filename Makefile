@@ -47,10 +47,11 @@ mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONL
 	@$(BIN)/mutmut results | grep -v "not checked" || true
 	@$(BIN)/mutmut results --all true | sed -E 's/^ *(.*)\.[^.]*__mutmut_[0-9]+: /\1: /' | sort | uniq -c
 
-bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
-	$(BIN)/python tests/benchmarks/run.py
+bench: $(VENV)/.developing ## the figures of BENCHMARKS.md, measured again: an idle hour; ONLY="parsing nights" picks
+	$(QUIET) $(BIN)/python -m tests.benchmarks.run $(if $(ONLY),--only $(ONLY))
+	$(if $(ONLY),,$(BIN)/python -m tests.benchmarks.tokens.efficiency --write)
 
-efficiency: $(VENV)/.developing ## what an analysis costs, before and after: is EFFICIENCY.md what comes out?
+efficiency: $(VENV)/.developing ## what an analysis costs, before and after: is BENCHMARKS.md what comes out?
 	$(BIN)/python -m tests.benchmarks.tokens.efficiency
 
 sample: $(VENV)/.installed ## capture the sample's errors again; must equal the committed ones

@@ -43,8 +43,8 @@ FLAGS = (
 
 
 def letters(unit: int) -> str:
-    """Return two letters: numbers would be taken for ids, and such errors for one."""
-    return "".join(chr(ord("a") + digit) for digit in divmod(unit, 26))
+    """Return three letters: numbers would be taken for ids, and such errors for one."""
+    return "".join(chr(ord("a") + unit // 26**place % 26) for place in (2, 1, 0))
 
 
 def source(unit: int) -> tuple[str, int]:

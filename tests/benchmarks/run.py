@@ -1,61 +1,102 @@
-"""Run the benchmarks that need no data, and the harnesses on development data; `make bench`."""
+"""Run the benchmarks and put what they print into BENCHMARKS.md: `make bench`.
 
+A part of the document holds its date, commit, machine, load, commands and their output, as printed.
+What cannot be run here (data or cases that are missing) is said, and its part stays as it was.
+"""
+
+import argparse
 import os
+import platform
+import re
 import subprocess
 import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 HARNESS = ROOT.parent / "shared" / "eval" / "harness"
 LIVE = os.environ.get("NIGHTWATCH_LIVE", "")  # folder of <case>/checkout, <case>/export.jsonl
-BENCHMARKS = """
--m tests.benchmarks.rules
--m tests.benchmarks.fifty
--m tests.benchmarks.patterns
--m tests.benchmarks.scrubbing
-tests/benchmarks/rates.py 200
-tests/benchmarks/ignores.py
-tests/benchmarks/reading.py 20
-tests/benchmarks/batches.py 10000
-"""
-HARNESSES = """
-eval_parse.py --adapter adapters:parse
-eval_parse.py --adapter adapters:parse --no-hint
-eval_localise.py --adapter adapters:localise
-eval_grouping.py --adapter adapters:key
-eval_grouping.py --adapter adapters:name
-eval_suspect.py --adapter adapters:suspect --windows 30,365
-eval_retrieval.py --adapter adapters:Retriever --data dev_retrieval_jira.jsonl.gz --mode prior
-eval_retrieval.py --adapter adapters:Retriever --data dev_retrieval_jira.jsonl.gz --mode loo
-eval_retrieval.py --adapter adapters:Retriever --data dev_retrieval_defects4j.jsonl.gz --mode loo
-"""
+DOCUMENT = ROOT / "BENCHMARKS.md"
+COMMANDS = HERE / "commands.txt"  # a part of the document, and a command that makes it
+MOST_LINES = 45  # of what one command prints; its last ones
+_PART = re.compile(r"(<!-- (?P<name>\w+) -->\n\n)(?P<part>.*?)(\n\n<!-- end -->)", re.DOTALL)
+
+
+def parts_of(text: str) -> dict[str, str]:
+    """The parts of a document that commands write, by their names."""
+    return {item["name"]: item["part"] for item in _PART.finditer(text)}
+
+
+def written(text: str, made: Mapping[str, str]) -> str:
+    """The document with these parts in their places."""
+    return _PART.sub(lambda one: f"{one[1]}{made.get(one['name'], one['part'])}{one[4]}", text)
+
+
+def commands() -> dict[str, list[list[str]]]:
+    """The commands of every part, in the order of the table."""
+    rows = [line.split() for line in COMMANDS.read_text().splitlines()]
+    return {name: [line for other, *line in rows if other == name] for name, *_ in rows}
 
 
 def main() -> int:
-    """Run all; returns 1 where one fails."""
-    commands = [line.split() for line in BENCHMARKS.strip().splitlines()]
-    if LIVE:
-        commands.append(["tests/benchmarks/first_messages.py", LIVE])
-    else:
-        print("skipped: NIGHTWATCH_LIVE names no folder of prepared cases")
-    failed = [command for command in commands if not _succeeds(command, ROOT, {})]
-    if not HARNESS.is_dir():
-        print(f"skipped: there is no evaluation data at {HARNESS.parent}")
-        return int(bool(failed))
-    for line in HARNESSES.strip().splitlines():
-        script, *arguments = line.split()
-        command = [str(HARNESS / script), *arguments]
-        if not _succeeds(command, HERE, {"PYTHONPATH": str(HERE)}):
-            failed.append(command)
-    return int(bool(failed))
+    """Run what was asked for; returns 1 where a command fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=commands(), help="the parts to run")
+    wanted = parser.parse_args().only or list(commands())
+    return max([_part(name, commands()[name]) for name in wanted], default=0)
 
 
-def _succeeds(command: list[str], folder: Path, environment: dict[str, str]) -> bool:
-    print(f"\n{' '.join(command)}", flush=True)
-    variables = {**os.environ, **environment}
-    ended = subprocess.run([sys.executable, *command], env=variables, cwd=folder, check=False)
-    return ended.returncode == 0
+def _part(name: str, lines: Sequence[list[str]]) -> int:
+    if any(line[0].startswith("eval_") for line in lines) and not HARNESS.is_dir():
+        print(f"skipped: {name}: there is no evaluation data at {HARNESS.parent}")
+        return 0
+    if any("CASES" in line for line in lines) and not LIVE:
+        print(f"skipped: {name}: NIGHTWATCH_LIVE names no folder of prepared cases")
+        return 0
+    load, start, codes, shown = os.getloadavg()[0], time.monotonic(), [], []
+    for line in lines:
+        print(f"\n{' '.join(line)}", flush=True)
+        code, output = _ran(line)
+        print(output, flush=True)
+        codes.append(code)
+        shown.append("\n".join((f"$ {' '.join(line)}", *output.splitlines()[-MOST_LINES:])))
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    head = (
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}, {os.cpu_count()} cores "
+        f"({platform.machine()}), load {load:.1f} before it, {time.monotonic() - start:,.0f} s"
+    )
+    text = "\n\n".join((f"{head}:", "```text\n" + "\n\n".join(shown) + "\n```"))
+    if not any(codes):
+        kept = DOCUMENT.read_text(encoding="utf-8")
+        DOCUMENT.write_text(written(kept, {name: text}), encoding="utf-8")
+    return max(codes)
+
+
+def _ran(line: Sequence[str]) -> tuple[int, str]:
+    """Run a command; returns its exit code and what it printed, without this machine's paths."""
+    folder, variables, command = ROOT, dict(os.environ), [LIVE if w == "CASES" else w for w in line]
+    if command[0].startswith("eval_"):
+        folder, variables["PYTHONPATH"] = HERE, f"{HERE}:{ROOT}"
+        command[0] = str(HARNESS / command[0])
+    ended = subprocess.run(
+        [sys.executable, *command],
+        env=variables,
+        cwd=folder,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    measured = (row for row in ended.stdout.splitlines() if not row.endswith('{"n": 0}'))
+    output = "\n".join(measured).rstrip()  # a harness tells of sets that are not there, too
+    for place in filter(None, (str(ROOT), LIVE, str(HARNESS.parent), str(Path.home()))):
+        output = output.replace(place, "…")
+    return ended.returncode, output.replace("```", "'''")
 
 
 if __name__ == "__main__":

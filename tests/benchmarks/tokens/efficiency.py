@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.tokens.efficiency`: the tables of EFFICIENCY.md, computed again.
+"""`python -m tests.benchmarks.tokens.efficiency`: tables of BENCHMARKS.md, computed again.
 
 Without an argument it compares them with the document and ends with 1 where a word differs, or a
 figure by more than a sentence of a prompt makes (3 %); `--write` puts them into it. Tables for
@@ -14,10 +14,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))  # tests/, as pytest has it
 
+from benchmarks.run import DOCUMENT, parts_of, written  # noqa: E402
 from benchmarks.tokens import report_tables as tables  # noqa: E402
 from benchmarks.tokens.real import EVAL  # noqa: E402
 
-DOCUMENT = HERE.parents[2] / "nightwatch_core" / "analysis" / "EFFICIENCY.md"
 NEEDS_DATA: Mapping[str, Callable[[], str]] = {
     "targets": tables.targets,
     "designs": tables.designs,
@@ -29,17 +29,6 @@ NEEDS_DATA: Mapping[str, Callable[[], str]] = {
 ALONE: Mapping[str, Callable[[], str]] = {"invented": tables.invented_nights, "plays": tables.plays}
 CLOSE = 0.03  # of a figure
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_TABLE = re.compile(r"(<!-- (?P<name>\w+) -->\n\n)(?P<table>.*?)(\n\n<!-- end -->)", re.DOTALL)
-
-
-def committed(text: str) -> dict[str, str]:
-    """The tables that a document holds, by their names."""
-    return {item["name"]: item["table"] for item in _TABLE.finditer(text)}
-
-
-def written(text: str, made: Mapping[str, str]) -> str:
-    """The document with these tables in their places."""
-    return _TABLE.sub(lambda one: f"{one[1]}{made.get(one['name'], one['table'])}{one[4]}", text)
 
 
 def alike(one: str, other: str) -> bool:
@@ -59,7 +48,7 @@ def main() -> int:
         print(f"skipped: {', '.join(NEEDS_DATA)}: there is no evaluation data at {EVAL}")
     made = {name: table() for name, table in wanted.items()}
     text = DOCUMENT.read_text(encoding="utf-8")
-    kept = committed(text)
+    kept = parts_of(text)
     for name, table in made.items():
         print(f"\n{name}{'' if alike(kept[name], table) else ': NOT as committed'}\n\n{table}")
     if asked.write:

@@ -1,4 +1,4 @@
-"""The tables of EFFICIENCY.md, each computed by a function; nothing in them depends on a clock."""
+"""Tables of BENCHMARKS.md, each computed by a function; nothing in them depends on a clock."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,19 +1,35 @@
-"""The document of the comparison holds what its command computes."""
+"""BENCHMARKS.md holds what its commands compute, and what the README claims."""
+
+import re
 
 import pytest
+from benchmarks.run import DOCUMENT, commands, parts_of, written
 from benchmarks.tokens import report_tables
-from benchmarks.tokens.efficiency import ALONE, DOCUMENT, NEEDS_DATA, alike, committed, written
+from benchmarks.tokens.efficiency import ALONE, NEEDS_DATA, alike
 from benchmarks.tokens.ours import ours
 from benchmarks.tokens.real import EVAL
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
-KEPT = committed(TEXT)
+KEPT = parts_of(TEXT)
+README = DOCUMENT.with_name("README.md").read_text(encoding="utf-8")
 
 
-def test_every_table_has_its_place():
-    assert set(KEPT) == {*ALONE, *NEEDS_DATA}
+def test_every_part_has_its_place_and_its_command():
+    assert set(KEPT) == {*ALONE, *NEEDS_DATA, *commands()}
+    for name, lines in commands().items():
+        assert all(f"$ {' '.join(line)}" in KEPT[name] for line in lines), f"make bench ONLY={name}"
     changed = written(TEXT, {"looks": "| new |"})
-    assert committed(changed) == {**KEPT, "looks": "| new |"}
+    assert parts_of(changed) == {**KEPT, "looks": "| new |"}
+
+
+def test_the_readme_links_to_headings_that_are_there():
+    headings = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"(?m)^#+ (.+)$", TEXT)
+    }
+    linked = re.findall(r"\(BENCHMARKS\.md#([^)]+)\)", README)
+    assert linked
+    assert not set(linked) - headings
 
 
 def test_a_night_costs_what_the_document_says():
