@@ -32,6 +32,9 @@ PACKAGED = _WHEEL if _WHEEL.is_dir() else CHECKOUT  # has agents/, knowledge/, d
 _HOME = Path("~/.nightwatch") if PACKAGED == _WHEEL else CHECKOUT
 PREFIX = "NIGHTWATCH_"
 CONFIG = "nightwatch.toml"
+_ADDRESSES = (  # that keys and errors are sent to
+    *("new_relic_api_url", "github_api_url", "slack_api_url", "anthropic_base_url", "sentry_url"),
+)
 T = TypeVar("T")
 
 
@@ -160,10 +163,7 @@ class Settings(_FromOutside):
     )
     _of_the_user = field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")(_named)
 
-    @field_validator(
-        *("new_relic_region", "new_relic_api_url", "github_api_url", "slack_api_url"),
-        *("anthropic_base_url", "sentry_url"),
-    )
+    @field_validator("new_relic_region", *_ADDRESSES)
     @classmethod
     def _is_encrypted(cls, address: str) -> str:
         """Refuse what would send keys and errors over a network for everybody to read."""
@@ -244,14 +244,14 @@ class Configuration(NamedTuple):
 
 def configuration() -> Configuration:
     """Read nightwatch.toml; raises `StopTheNight` listing every key that cannot stand there."""
-    file = _config_file()
+    file, is_chosen = _config_file()
     if file is None:
         return Configuration()
     try:
         sections = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as trouble:
         raise StopTheNight(f"{file} cannot be read: {trouble}") from None
-    if wrong := [f"  {line}" for line in _wrong_keys(sections)]:
+    if wrong := [f"  {line}" for line in _wrong_keys(sections, is_chosen=is_chosen)]:
         raise StopTheNight("\n".join((f"invalid {file}:", *wrong)))
     values: dict[str, object] = {}
     if name := sections.get("application", {}).get("name"):
@@ -270,12 +270,15 @@ def configuration() -> Configuration:
     return Configuration(file, values, keys)
 
 
-def _config_file() -> Path | None:
+def _config_file() -> tuple[Path | None, bool]:
+    """Find the file; tell, too, whether somebody chose it, or it lay in the current folder."""
     named = os.environ.get(_ALIASES["config"]) or dotenv_values(_env_file()).get(_ALIASES["config"])
     if named and not _named(Path(named)).is_file():
         raise StopTheNight(f"there is no settings file {named}: see --config, NIGHTWATCH_CONFIG")
-    places = (Path(named),) if named else (Path(CONFIG), _env_file().with_name(CONFIG))
-    return next((_named(path).absolute() for path in places if _named(path).is_file()), None)
+    home = _env_file().with_name(CONFIG).absolute()
+    places = (Path(named),) if named else (Path(CONFIG), home)
+    file = next((_named(path).absolute() for path in places if _named(path).is_file()), None)
+    return file, bool(named) or file == home
 
 
 def _beside(folder: Path, item: str) -> str:
@@ -290,7 +293,7 @@ def _beside(folder: Path, item: str) -> str:
     return f"@{folder / item[1:]}" if item.startswith("@") else str(folder / item)
 
 
-def _wrong_keys(sections: Mapping[str, object]) -> Iterator[str]:
+def _wrong_keys(sections: Mapping[str, object], *, is_chosen: bool) -> Iterator[str]:
     for section, given in sections.items():
         if not isinstance(given, dict):
             yield f"{section} stands outside a section{_meant(section)}"
@@ -311,6 +314,11 @@ def _wrong_keys(sections: Mapping[str, object]) -> Iterator[str]:
                     yield f"[run] {key}: {REPLACED.get(f'{PREFIX}{key.upper()}', 'no such key')}"
                 elif key not in SECTIONS[section]:
                     yield f"[{section}] {key} is not a key{_meant(key, section)}"
+                elif SECTIONS[section][key] in _ADDRESSES and not is_chosen:
+                    yield (
+                        f"[{section}] {key} says where keys are sent: a file that lies in the "
+                        "current folder may not; choose it with --config"
+                    )
                 elif not all(isinstance(item, str | int | float) for item in items) or (
                     field in PATHS and not all(isinstance(item, str) for item in items)
                 ):

@@ -276,6 +276,12 @@ def test_a_file_is_named_or_lies_in_the_current_folder_or_at_home(home, monkeypa
         if file == named:
             monkeypatch.setenv("NIGHTWATCH_CONFIG", "../shop.toml")
         assert night_options().max_issues == number
+    monkeypatch.setenv("NIGHTWATCH_CONFIG", "")
+    (here / "nightwatch.toml").write_text('[model]\nurl = "https://elsewhere.example.com"\n')
+    with pytest.raises(StopTheNight, match=r"\[model\] url says where keys are sent"):
+        settings()
+    monkeypatch.setenv("NIGHTWATCH_CONFIG", "nightwatch.toml")
+    assert settings().anthropic_base_url == "https://elsewhere.example.com"
     monkeypatch.setenv("NIGHTWATCH_CONFIG", "nowhere.toml")
     with pytest.raises(StopTheNight, match=r"no settings file nowhere\.toml"):
         settings()
