@@ -111,7 +111,7 @@ class NightOptions(Value):
     publish: Publish = _option(
         "all",
         "What to publish: all (issues and draft pull requests), proved (drafts only of fixes "
-        "whose changed lines tests run), patches (each fix as "
+        "with which a reproduced crash is gone), patches (each fix as "
         "a patch on its issue, so that no CI runs before review), issues, or none.",
     )
     max_issues: int = _option(3, "New issues a night, at most.", ge=0, le=100)

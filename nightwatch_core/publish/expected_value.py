@@ -68,7 +68,7 @@ PROOF: dict[Proof, float] = {
 PROOF_WORDS: dict[Proof, str] = {
     "reproduced": "the crash was reproduced, and the fix removes it",
     "green": "tests of the changed lines pass, the crash was not reproduced",
-    "unproved": "not proved: no test is known to run the changed lines",
+    "unproved": "not proved: no test shows that the fix works",
     "not run": "no checks were run",
     "failed": "the checks failed",
 }
@@ -139,8 +139,10 @@ def proof_of(gate: GateResult | None) -> Proof:
         return "not run"
     if gate.outcome == "failed":
         return "failed"
-    shown = gate.reproduction is not None and gate.reproduction.is_mended
-    return "reproduced" if shown else "unproved" if gate.executing == 0 else "green"
+    shown = gate.reproduction
+    if shown and shown.outcome == "reproduced":
+        return "reproduced" if shown.is_mended else "unproved"
+    return "unproved" if gate.executing == 0 else "green"
 
 
 def review_minutes(files: tuple[ChangedFile, ...]) -> float:

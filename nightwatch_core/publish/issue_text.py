@@ -4,7 +4,7 @@ The texts are in `templates/`; what a finding has in common with the report come
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from textwrap import fill
@@ -19,7 +19,7 @@ from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.knowledge import OutcomeEvent
 from nightwatch_core.publish import finding as parts
 from nightwatch_core.publish.blocks import CAUSE, CodeLine, Limits, code_text
-from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
+from nightwatch_core.publish.expected_value import PROOF_WORDS, Proof, proof_of
 from nightwatch_core.publish.finding import NO_CAUSE, FindingView
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
@@ -30,6 +30,7 @@ from nightwatch_core.text.plain_text import last_lines, one_line, plural, shorte
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
 SUBJECT = 72
 _CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
+_DOUBTS: Mapping[Proof, str] = {"reproduced": "", "green": " (crash not reproduced)"}
 _MORE = "(More is in the night's report.)"
 # What switches checks off in a commit message, as [skip ci] does.
 _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", re.IGNORECASE)
@@ -73,10 +74,8 @@ def comment_body(finding: FindingView, key: str, night: str, news: str) -> str:
 
 def pull_title(finding: FindingView) -> str:
     """Return the title of a draft pull request; it says so where no test proves the change."""
-    is_proved = proof_of(finding.analysis.gate) in ("reproduced", "green")
-    return _calm(
-        title(f"{_verb(finding)}{'' if is_proved else ' (not proved)'}: {finding.analysis.title}")
-    )
+    doubt = _DOUBTS.get(proof_of(finding.analysis.gate), " (not proved)")
+    return _calm(title(f"{_verb(finding)}{doubt}: {finding.analysis.title}"))
 
 
 def _verb(finding: FindingView) -> str:

@@ -82,7 +82,8 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
             )
         if gate.kind == "enough":
             yield "issue", Reason("limit", gate.text)
-    if options.publish == "proved" and candidate.proof in ("unproved", "not run"):
+    enough = ("reproduced",) if options.reproduce else ("reproduced", "green")
+    if options.publish == "proved" and candidate.proof not in enough:
         yield "issue", Reason("choice", f"{PROOF_WORDS[candidate.proof]} ({setting})")
     if doubt := _doubt(candidate):
         yield "issue", Reason("weak", f"{doubt}, and no test reproduces the crash")

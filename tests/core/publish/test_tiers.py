@@ -11,7 +11,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
 from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.finding import FindingView
-from nightwatch_core.publish.issue_text import pull_body
+from nightwatch_core.publish.issue_text import pull_body, pull_title
 from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import Candidate, tier_of
 
@@ -72,6 +72,24 @@ def test_publish_caps_what_would_be_a_draft(publish, most):
     assert tier(fixed(gate=REPRODUCED), publish=publish) == (
         most, "" if most == "draft" else "choice",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gate", "named", "most"),
+    [
+        (REPRODUCED, "Fix: ", "draft"),
+        (GREEN, "Fix (crash not reproduced): ", "issue"),
+        (STILL_RED, "Fix (not proved): ", "issue"),
+        (UNRUN, "Fix (not proved): ", "issue"),
+    ],
+)
+def test_only_a_crash_that_is_gone_proves_a_fix(gate, named, most):
+    of = fixed(gate=gate)
+    assert pull_title(FindingView(of)).startswith(named)
+    assert tier(of, publish="proved") == (most, "choice" if most == "issue" else "")
+    assert (tier(of, publish="proved", reproduce=False)[0] == "draft") == (
+        gate in (REPRODUCED, GREEN)
+    )
 
 
 def test_before_the_gate_what_may_be_reproduced_is_tried_and_after_it_only_what_was():
