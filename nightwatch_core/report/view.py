@@ -265,9 +265,14 @@ def first_sentence(text: str) -> str:
 
 
 def _first_of(report: RunReport) -> Analysis | None:
-    """Return the error that a reader begins with: the first with news, one with a cause if any."""
-    news = [analysis for analysis in report.analyses if _is_new(analysis, report)]
-    return next((item for item in news if item.has_cause), next(iter(news), None))
+    """Return the error with news that a reader begins with: what awaits a person, else a cause."""
+    made = [receipt for receipt in report.receipts if receipt.status in PUBLISHED]
+
+    def is_last(analysis: Analysis) -> tuple[bool, ...]:
+        kinds = {receipt.kind for receipt in made if analysis.fingerprint in receipt.names}
+        return ("pull" not in kinds, "issue" not in kinds, not analysis.has_cause)
+
+    return min((one for one in report.analyses if _is_new(one, report)), key=is_last, default=None)
 
 
 def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Section]:

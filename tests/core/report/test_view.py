@@ -229,10 +229,11 @@ def test_what_nobody_knows_is_a_line_where_there_is_little_room() -> None:
 
 
 def test_an_issue_that_was_asked_for_is_told_where_its_error_is_a_line() -> None:
-    receipt = Receipt(
-        key="k", kind="issue", fingerprint="v1:0000000000000002", status="done", number=5
+    first, second = (
+        Receipt(key="k", kind="issue", fingerprint=f"v1:{n:016}", status="done", number=n)
+        for n in (1, 2)
     )
-    brief = view(unknown(receipts=(receipt,), skips=()), BRIEF)
-    assert [one.text for one in brief.section("elsewhere").blocks[0].items] == ["issue #5"]  # type: ignore[union-attr]
+    brief = view(unknown(receipts=(second, first), skips=()), BRIEF)
+    assert [one.text for one in brief.section("elsewhere").blocks[0].items] == ["issue #2"]  # type: ignore[union-attr]
     assert view(unknown(), BRIEF).section("elsewhere").blocks == ()
-    assert "compound" not in str(brief)
+    assert "compound v1:0000000000000002" not in str(brief)
