@@ -1,6 +1,6 @@
 """Run the benchmarks and put what they print into BENCHMARKS.md: `make bench`.
 
-A part of the document holds its date, commit, machine, load, commands and their output, as printed.
+A part of the document holds its date, machine, load, commands and their output, as printed.
 What cannot be run here (data or cases that are missing) is said, and its part stays as it was.
 """
 
@@ -63,11 +63,8 @@ def _part(name: str, lines: Sequence[list[str]]) -> int:
         print(output, flush=True)
         codes.append(code)
         shown.append("\n".join((f"$ {' '.join(line)}", *output.splitlines()[-MOST_LINES:])))
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
     head = (
-        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}, {os.cpu_count()} cores "
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores "
         f"({platform.machine()}), load {load:.1f} before it, {time.monotonic() - start:,.0f} s"
     )
     text = "\n\n".join((f"{head}:", "```text\n" + "\n\n".join(shown) + "\n```"))
