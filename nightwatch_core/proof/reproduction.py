@@ -6,9 +6,10 @@ frames, as its recorder saw it.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
@@ -569,12 +570,25 @@ def examples_for(harness: Harness) -> tuple[str, ...]:
     failing = harness.kit.inner(tuple(item.path for item in harness.crash.places))
     touched = (path for path in mended if path in inside and _is_test_of(harness, path))
     near = (test for path in (*mended, *failing) for test in files_testing(path, inside))
-    others = sorted((item for item in inside if _is_test_of(harness, item)), key=len)
+    tests = [item for item in inside if _is_test_of(harness, item)]
+    others = sorted(
+        tests, key=lambda item: (-_shared_folders(item, (*mended, *failing)), len(item))
+    )
     chosen = tuple(dict.fromkeys((*touched, *near, *others)))[:_EXAMPLES]
     folders = {item.rpartition("/")[0] for item in chosen} | {"test", "spec", "tests", ""}
     helpers = (item for item in inside if item.rpartition("/")[2] in _HELPERS)
     loaded = [item for item in helpers if item.rpartition("/")[0] in folders][:1]
     return tuple(harness.kit.root + item for item in (*chosen, *loaded))
+
+
+def _shared_folders(path: str, others: Iterable[str]) -> int:
+    """Count the folders that a path has in common with the nearest of others.
+
+    >>> _shared_folders("shop/api/tests/test_ping.py", ("shop/api/views.py", "shop/cart.py"))
+    2
+    """
+    parts = path.split("/")
+    return max((len(commonprefix((parts, other.split("/")))) for other in others), default=0)
 
 
 def _is_test_of(harness: Harness, path: str) -> bool:

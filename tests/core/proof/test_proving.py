@@ -126,6 +126,16 @@ def test_of_a_long_example_whole_functions_are_left_out():
     assert f"[... {40 - len(shown)} functions left out ...]" in asked
 
 
+def test_without_tests_of_the_code_those_of_its_folder_are_the_example():
+    tests = {path: FILES["tests/test_cart.py"] for path in ("api/test_a.py", "shop/test_sums.py")}
+    rest = {path: text for path, text in FILES.items() if not path.startswith("tests/")}
+    model = Asked(ANSWER)
+    prove(Shop(), model, files={**rest, **tests})
+    asked = model.asked[0].turns[0].text
+    assert asked.index("shop/test_sums.py") < asked.find("api/test_a.py") % len(asked)
+    assert "shop/test_sums_crash.py" in asked
+
+
 OWN = Edit(path="tests/test_cart.py", old="import unittest\n", new="import unittest, shop\n")
 
 
