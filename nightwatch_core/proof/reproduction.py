@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
@@ -587,8 +587,10 @@ def _shared_folders(path: str, others: Iterable[str]) -> int:
     >>> _shared_folders("shop/api/tests/test_ping.py", ("shop/api/views.py", "shop/cart.py"))
     2
     """
-    parts = path.split("/")
-    return max((len(commonprefix((parts, other.split("/")))) for other in others), default=0)
+    pairs = (zip(path.split("/"), other.split("/"), strict=False) for other in others)
+    return max(
+        (len([*takewhile(lambda pair: pair[0] == pair[1], one)]) for one in pairs), default=0
+    )
 
 
 def _is_test_of(harness: Harness, path: str) -> bool:
