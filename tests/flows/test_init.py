@@ -1,6 +1,7 @@
 """`nightwatch init`: what it finds, asks and writes."""
 
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_answers_are_checked_and_asked_again(checkout: Path) -> None:
         "import pty, sys; sys.exit(pty.spawn([sys.executable, '-m', 'flows.commands.app', 'init']))"
     )
     done = subprocess.run(
-        ["python", "-c", command], input=script, text=True, capture_output=True, timeout=120
+        [sys.executable, "-c", command], input=script, text=True, capture_output=True, timeout=120
     )
     asked = " ".join(done.stdout.split())
     assert "nope.jsonl does not exist" in asked
