@@ -275,6 +275,12 @@ def check_options(choices: dict[str, Any]) -> None:
     Where nobody watches and a team is to be told, the night itself tells that its files are gone.
     """
     options = wiring.with_default_ports(night_options(choices))
+    for flag, port in (("errors", "source"), ("repo", "code")):
+        if choices.get(flag) and getattr(options, port) == "sample":
+            own = {"errors": "file", "repo": "checkout"}[flag]
+            raise StopTheNight(
+                f"--{flag} is not read: the {port} is set to sample; add --{port} {own}"
+            )
     lookback(options.since)
     check_batch_mode(options)
     if options.notify == "local" or sys.stderr.isatty():

@@ -43,6 +43,7 @@ def test_a_flow_file_helps_from_any_folder(file: str, tmp_path: Path) -> None:
         (("--source", "newrelic"), "'newrelic' is not connected here"),
         (("--errors", "export.jsonl"), "--repo"),
         (("--errors", "nope.jsonl", "--repo", "."), "nope.jsonl does not exist"),
+        (("--errors", "README.md", "--source", "sample"), "add --source file"),
         (("--errors", "README.md", "--repo", "/"), "/ is not in a git repository"),
         pytest.param(("--agent", "nope"), "there is no agent 'nope'", marks=pytest.mark.slow),
         pytest.param(("--model", "claude-opus-5-5"), "choose rules", marks=pytest.mark.slow),
