@@ -109,7 +109,7 @@ def run_and_show(
             report = find_flow()(**parameters)
     except NightWatchError as trouble:
         complain(trouble)
-    except Exception as trouble:
+    except _of_the_server() as trouble:
         _end_without_server(trouble)
         raise
     show(report)
@@ -128,6 +128,12 @@ def _without_heartbeats() -> Iterator[None]:
 
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         yield
+
+
+def _of_the_server() -> tuple[type[Exception], ...]:
+    from tasks.runner import GONE
+
+    return (RuntimeError, *GONE)
 
 
 def _end_without_server(trouble: Exception) -> None:

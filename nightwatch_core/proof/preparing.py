@@ -43,10 +43,11 @@ _WHY = re.compile(
 _ABOUT = (  # what is asked once of a prepared environment: its interpreter, and what it lacks
     '"${NIGHTWATCH_INTERPRETER:-true}" --version 2>/dev/null'
     ' || "$NIGHTWATCH_INTERPRETER" version 2>/dev/null; echo; echo --;'
-    " cat /env/not-installed.txt 2>/dev/null; echo --; for one in postgres redis-server mysqld; do"
+    " cat /env/not-installed.txt 2>/dev/null; echo --;"
+    " for one in postgres redis-server mariadbd; do"
     ' command -v "$one" /usr/lib/postgresql/*/bin/"$one" /usr/sbin/"$one"; done 2>/dev/null; true'
 )
-_PROGRAMS = {"postgresql": "postgres", "redis": "redis-server", "mysql": "mysqld"}
+_PROGRAMS = {"postgresql": "postgres", "redis": "redis-server", "mysql": "mariadbd"}
 
 
 class Proof(NamedTuple):

@@ -16,6 +16,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, FileChange, Preparation
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
+from nightwatch_core.proof.kits import starting
 from nightwatch_core.proof.preparing import projects_of, proved_profile
 from nightwatch_core.proof.profiles import document, kit_as_proved, profile_in
 
@@ -94,6 +95,27 @@ class T(unittest.TestCase):
     profile, _, sandbox = prepared(files, tmp_path / "state", libraries=(beside,))
     assert (profile.environment, profile.passed) == ("beside the checkout", 1), profile
     assert profile.interpreter.startswith(f"Python {minor}")
+    sandbox.close()
+
+
+ANSWERS = {  # what says 42 to somebody with any password
+    "mysql": ("mariadb-install-db", "mariadb -h mariadb -u shop -psecret shop -Ne 'select 42'"),
+    "postgresql": ("postgres", "psql -h db -U shop -Atc 'select 42'"),
+    "redis": ("redis-cli", "redis-cli -h redis incrby a 42"),
+}
+
+
+@pytest.mark.parametrize("rung", ["bubblewrap", "unshare"])
+@pytest.mark.parametrize("service", list(ANSWERS))
+def test_a_service_is_started_beside_the_tests(tmp_path, service, rung):
+    program, words = ANSWERS[service]
+    needs(rung, program)
+    asked = f"services = ['{service}']\nvariables = {{SHOP = 'x://shop:secret@db/shop'}}\n"
+    files = FILES | {"nightwatch.toml": asked}
+    (kit,) = projects_of(MemoryCode(files, COMMIT), NightOptions())
+    sandbox = cells.sandbox(tmp_path, files, rung=rung)
+    run = sandbox.run(COMMIT, (), cells.shell(starting(kit) + words))
+    assert run.output.split()[-1] == "42", run
     sandbox.close()
 
 

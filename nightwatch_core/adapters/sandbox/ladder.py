@@ -12,6 +12,7 @@ from nightwatch_core.adapters.sandbox.supervision import (
     Cell,
     Mount,
     run_bounded,
+    runner,
 )
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds
@@ -99,10 +100,12 @@ def _script(cell: Cell) -> list[str]:
         *lines,
         f"mount -t proc proc {root}/proc",
         f"cd {root}; pivot_root . old; cd /; umount -l /old; rmdir /old",
-        "echo 0 > /proc/sys/user/max_user_namespaces",
+        "echo 1 > /proc/sys/user/max_user_namespaces",
         "mount -o remount,bind,ro /",
         f"cd {WORK}",
-        "exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "
+        # servers of databases refuse to run as root, be it of a namespace
+        f"exec unshare -U --map-user={runner()} --map-group={runner()} "
+        "setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "
         f"-- {shlex.join(('env', '-i', *pairs, *cell.words))}",
     ]
 
