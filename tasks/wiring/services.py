@@ -140,11 +140,11 @@ def github_code(
     options: NightOptions, settings: Settings, *, may_clone: bool = True
 ) -> ports.CodeHost:
     """Return the repository, cloned or read through the API."""
-    from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
+    from nightwatch_core.adapters.github.code_host import ApiHost, GitHubClone, GitHubHost
 
     client, repo = _github(settings, "read"), settings.github_repo
     api = ApiHost(client, repo, options.base_branch)
-    clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
+    clone = GitHubClone(client, repo, settings.state / "clones", options.base_branch)
     return GitHubHost(api, clone if may_clone else None)
 
 
@@ -203,12 +203,15 @@ def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
 
 @lru_cache(maxsize=4)
 def _ours(settings: Settings) -> Any:
-    from nightwatch_core.adapters.github.ownership import Ours
+    from nightwatch_core.adapters.github.client import account
+    from nightwatch_core.adapters.hosts.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
     ledger = settings.state / "nightwatch.db"
     client = _github(settings, "read as who writes")
-    return Ours(client, lambda: published(ledger), listed(settings.former_accounts))
+    return Ours(
+        partial(account, client), lambda: published(ledger), listed(settings.former_accounts)
+    )
 
 
 @lru_cache(maxsize=4)

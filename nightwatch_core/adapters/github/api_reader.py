@@ -16,16 +16,9 @@ from nightwatch_core.adapters.git import command
 from nightwatch_core.adapters.git.history import hunks, number_in
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.connection import Rejected
-from nightwatch_core.adapters.github.rows import (
-    BlobTextRow,
-    NamedCommitRow,
-    R,
-    Row,
-    Text,
-    TreeRow,
-    read,
-)
+from nightwatch_core.adapters.github.rows import BlobTextRow, NamedCommitRow, TreeRow, read
+from nightwatch_core.adapters.hosts.rows import R, Row, Text
+from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp

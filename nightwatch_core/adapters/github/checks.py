@@ -7,13 +7,14 @@ commit statuses. What may not be read is unknown, and is never taken for a pass.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE, Rejected
+from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE
 from nightwatch_core.adapters.github.rows import PullRow
+from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import NightWatchError, TryLater
 from nightwatch_core.models.code import CiRun, CiState
@@ -58,7 +59,6 @@ def log_of_job(repository: Repository, job: int) -> str:
     return _COLOUR.sub("", _STAMP.sub("", end)).strip()[-LOG_CHARACTERS:]
 
 
-Verdict = Literal["passed", "failed", ""]  # empty: not known, or not yet
 _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
 _MAY_NOT = "check runs cannot be read: grant the token read access to Actions (an App: Checks)"
@@ -129,11 +129,6 @@ class ChecksReader:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._refused: set[str] = set()
-
-    def verdicts(self, commits: Mapping[int, str]) -> dict[int, Verdict]:
-        """Return what is known of each pull request, by number; `commits` are their heads."""
-        states = {number: self.results(sha).state for number, sha in commits.items() if sha}
-        return {n: state if state in ("passed", "failed") else "" for n, state in states.items()}
 
     def run(self, pull: PullRow) -> CiRun:
         results = self.results(pull.head)

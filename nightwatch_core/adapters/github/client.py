@@ -10,9 +10,17 @@ import httpx
 from githubkit.auth import TokenAuthStrategy
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import SILENCE, Connection, Rejected, Server, origin
-from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
+from nightwatch_core.adapters.github.connection import SILENCE, Connection, Server, origin
+from nightwatch_core.adapters.github.rows import (
+    AccountRow,
+    BlobRow,
+    RepositoryRow,
+    owner_and_name,
+    read,
+)
 from nightwatch_core.adapters.github.sign_in import AppTokens, GitHubSignIn, checked_address
+from nightwatch_core.adapters.hosts.rows import R
+from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.errors import GiveUp
 
 PAGES = 100  # of one list
@@ -174,3 +182,17 @@ class Repository(NamedTuple):
         variables = {name: (kind, values[key]) for name, key in names.items()}
         answer = self.query(fields, **variables)
         return {key: answer.get(f"f{name}") for name, key in names.items()}
+
+
+def account(client: GitHubClient) -> str:
+    """Return the login that our items are made with; empty where GitHub does not tell it."""
+    if client.app and (login := client.app.login()):
+        return login
+    try:
+        return read(AccountRow, client.ask("GET", "/user")[1]).login
+    except Rejected:  # a token of GitHub Actions
+        pass
+    try:
+        return read(AccountRow, client.query("query{viewer{login}}", {}).get("viewer")).login
+    except GiveUp:
+        return ""

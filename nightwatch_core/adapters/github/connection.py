@@ -17,15 +17,20 @@ from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
 from githubkit.throttling import LocalThrottler
 
+from nightwatch_core.adapters.hosts.writes import (
+    LONGEST_WAIT,
+    AnswerLost,
+    Forbidden,
+    Rejected,
+    Unavailable,
+)
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import retry_after, text_table
 
 # Times are in seconds.
 SILENCE = 30.0  # how long GitHub may say nothing
 CONNECTING = 10.0
-LONGEST_WAIT = 120.0  # asked to wait longer, the next night tries again
-SHORT_WAIT = 0.5  # until the same is asked again, where GitHub names no time
 SECONDARY_WAIT = 60.0  # as GitHub's documentation asks where it names none
 DAY = 86_400
 ATTEMPTS = 2  # a lost read is asked for once more; steps are tried again by their callers
@@ -46,37 +51,6 @@ Origin = tuple[str, str, int | None]
 T = TypeVar("T")
 
 # What GitHub's refusals and silences mean, and what to do about each.
-
-
-class Unavailable(TryLater):
-    """Nothing was done: the request was refused for now, or never arrived."""
-
-    def __init__(self, message: str, wait: float = SHORT_WAIT, *, safe: bool = True) -> None:
-        """`wait` is in seconds; a `safe` request may be repeated without looking."""
-        super().__init__(message)
-        self.wait = wait
-        self.safe = safe
-
-
-class AnswerLost(MayHaveArrived):
-    """The answer to a write was lost: GitHub may have done it."""
-
-    wait = SHORT_WAIT
-    safe = False
-
-
-class Rejected(GiveUp):
-    """GitHub understood and will not do it; nothing was done."""
-
-    def __init__(self, message: str, status: int = 0, reason: str = "") -> None:
-        """`status` is the HTTP status, `reason` what GitHub wrote."""
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
-
-
-class Forbidden(Rejected):
-    """The token lacks a permission, which the message names."""
 
 
 class BadCredentials(StopTheNight):

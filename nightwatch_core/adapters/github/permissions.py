@@ -6,8 +6,9 @@ from typing import NamedTuple
 import httpx
 
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.connection import Forbidden, printable
+from nightwatch_core.adapters.github.connection import printable
 from nightwatch_core.adapters.github.rows import RepositoryRow, read
+from nightwatch_core.adapters.hosts.writes import Forbidden
 from nightwatch_core.errors import GiveUp
 
 _ACTIONS = "ghs_"  # how tokens of GitHub Actions begin, and those that other Apps got

@@ -14,7 +14,8 @@ from pydantic import AliasPath, Field
 from nightwatch_core.adapters.git.command import PULLS, TITLE_CHARACTERS
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
+from nightwatch_core.adapters.github.rows import NODES, read
+from nightwatch_core.adapters.hosts.rows import Row, Text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
 from nightwatch_core.text.markers import CORRECTION, steps_told

@@ -2,28 +2,16 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import (
-    AliasChoices,
-    AliasPath,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AliasChoices, AliasPath, AwareDatetime, BeforeValidator, Field, model_validator
 
 from nightwatch_core.adapters.git.objects import Node
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.adapters.hosts import rows
+from nightwatch_core.adapters.hosts.rows import Item, R, Row, Said, Text
+from nightwatch_core.errors import StopTheNight
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
-
-
-def _text(value: object) -> str:
-    """People's text: none is empty, and halves of characters are replaced."""
-    return "" if value is None else str(value).encode(errors="replace").decode()
 
 
 def _nodes(value: object) -> object:
@@ -45,49 +33,42 @@ def _each(key: str) -> BeforeValidator:
     return BeforeValidator(pick)
 
 
-Text = Annotated[str, BeforeValidator(_text)]
 NODES = BeforeValidator(_nodes)
 NAMES, SHAS = _each("name"), _each("sha")
 _MERGED_AT = AliasPath("pull_request", "merged_at")
 _AUTHOR = AliasPath("user", "login")
 _SAID_AT = AliasChoices("submitted_at", "created_at")
+_VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
+_TEAM = ("OWNER", "MEMBER", "COLLABORATOR")
 
 
-class Row(BaseModel):
-    """A part of an answer; what we do not read is ignored."""
+class IssueRow(Item):
+    """An issue, or a pull request as the list of issues has it."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class IssueRow(Row):
-    """An issue, or a pull request where `pull_request` is there."""
-
-    number: int
-    title: Text = ""
-    body: Text = ""
-    state: Text
-    state_reason: Text = ""
-    html_url: Text = ""
+    is_pull: Annotated[bool, BeforeValidator(bool)] = Field(False, validation_alias="pull_request")
     labels: Annotated[tuple[Text, ...], NAMES] = ()
     comments: int = 0
-    closed_at: datetime | None = None
     merged_at: datetime | None = Field(None, validation_alias=_MERGED_AT)
-    updated_at: datetime
-    pull_request: object = None
-    locked: bool = False
     author: Text = Field("", validation_alias=_AUTHOR)
 
 
-class CommentRow(Row):
-    """A comment or a review; `by` is Bot for programs, and empty for nobody."""
+class CommentRow(Said):
+    """A comment or a review."""
 
-    body: Text = ""
-    html_url: Text = ""
-    by: Text = Field("", validation_alias=AliasPath("user", "type"))
     author: Text = Field("", validation_alias=_AUTHOR)
-    state: Text = ""
-    author_association: Text = ""
     at: AwareDatetime | None = Field(None, validation_alias=_SAID_AT)
+    verdict: Annotated[str, BeforeValidator(lambda state: _VERDICTS.get(state, ""))] = Field(
+        "", validation_alias="state"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _look_at_author(cls, row: Any) -> Any:
+        """Strangers may comment, too, and programs."""
+        if not isinstance(row, dict):
+            return row
+        is_person = (row.get("user") or {}).get("type", "") not in ("", "Bot")
+        return {**row, "is_of_the_team": is_person and row.get("author_association") in _TEAM}
 
 
 class RepositoryRow(Row):
@@ -105,12 +86,9 @@ class RepositoryRow(Row):
     may_push: bool | None = Field(None, validation_alias=AliasPath("permissions", "push"))
 
 
-class PullRow(Row):
-    """A pull request."""
+class PullRow(Item):
+    """A pull request as the list of pull requests has it."""
 
-    number: int
-    html_url: Text = ""
-    body: Text = ""
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
     head: Text = Field("", validation_alias=AliasPath("head", "sha"))
     base: Text = Field("", validation_alias=AliasPath("base", "sha"))
@@ -192,17 +170,9 @@ class BlobTextRow(Row):
     isTruncated: bool = False
 
 
-R = TypeVar("R", bound=Row)
-
-
 def read(kind: type[R], answer: Any) -> R:
     """Return the answer as that kind; raises `GiveUp` where it is not as documented."""
-    try:
-        return kind.model_validate(answer)
-    except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"])
-        name = kind.__name__.removesuffix("Row").lower()
-        raise GiveUp(f"GitHub's {name} is not as documented: {where}") from None
+    return rows.read(kind, answer, "GitHub")
 
 
 def owner_and_name(repository: str) -> tuple[str, str]:

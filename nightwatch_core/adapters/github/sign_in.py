@@ -15,8 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth import AppAuthStrategy, BaseAuthStrategy
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import BadCredentials, Connection, Rejected, Server
-from nightwatch_core.adapters.github.rows import Row, Text, owner_and_name, read
+from nightwatch_core.adapters.github.connection import BadCredentials, Connection, Server
+from nightwatch_core.adapters.github.rows import owner_and_name, read
+from nightwatch_core.adapters.hosts.rows import Row, Text
+from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
 

@@ -5,15 +5,15 @@ from tables import tables_of
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import (
+from nightwatch_core.adapters.github.connection import advice
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
+from nightwatch_core.adapters.hosts.writes import (
     SHORT_WAIT,
     AnswerLost,
     Forbidden,
     Rejected,
     Unavailable,
-    advice,
 )
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 TABLES = tables_of(__file__)

@@ -8,19 +8,14 @@ from services.github import GitHub
 
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
-from nightwatch_core.adapters.github.code_host import (
-    ApiHost,
-    CloneHost,
-    CloneRefused,
-    GitHubHost,
-    Origin,
-)
+from nightwatch_core.adapters.github.code_host import ApiHost, GitHubClone, GitHubHost
+from nightwatch_core.adapters.hosts.clone import CloneRefused, Origin
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
 
 def host(server, folder, branch=""):
-    return CloneHost(client(server), server.repository, folder / "clones", branch)
+    return GitHubClone(client(server), server.repository, folder / "clones", branch)
 
 
 def push(server, path, text, parent="main", branch="main"):

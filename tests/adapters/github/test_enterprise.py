@@ -6,7 +6,7 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost
+from nightwatch_core.adapters.github.code_host import ApiHost, GitHubClone
 from nightwatch_core.adapters.github.sign_in import checked_address
 from nightwatch_core.errors import StopTheNight
 
@@ -25,7 +25,7 @@ def test_everything_works_below_a_prefix_and_names_the_version(server, tmp_path)
     asking = client(server, api_version=OLDER)
     out = outbox_of(asking)
     assert [out.publish(one).status for one in (issue(), pull(server))] == ["done", "done"]
-    code = CloneHost(asking, server.repository, tmp_path / "clones")
+    code = GitHubClone(asking, server.repository, tmp_path / "clones")
     assert code.reader(code.head()).read_file("old.rb") == "1\n"
     api = ApiHost(asking, server.repository)
     found = api.reader(api.head()).search("def total")

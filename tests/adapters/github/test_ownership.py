@@ -1,12 +1,14 @@
 """Whose an item is, decided over HTTP: a marker that was copied makes nothing ours."""
 
+from functools import partial
+
 import pytest
 from github_world import NIGHT, as_app, client, comment, issue, outbox_of, pull, reopen
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.ownership import Ours, account
+from nightwatch_core.adapters.github.client import GitHubClient, account
 from nightwatch_core.adapters.github.tracker import GitHubTracker
+from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.stores.database import LedgerOutbox, published
 from nightwatch_core.errors import GiveUp
 
@@ -22,7 +24,7 @@ class Installation:
             as_app(), server.url, repository="acme/shop", pause=self.clock.pass_by
         )
         self.client = signed if app else client(server, self.clock)
-        self.ours = Ours(self.client, lambda: published(self.ledger), former)
+        self.ours = Ours(partial(account, self.client), lambda: published(self.ledger), former)
 
     def publish(self, proposal):
         outbox = outbox_of(self.client, self.clock, ours=self.ours)

@@ -2,7 +2,7 @@ import pytest
 from github_world import as_app, client, outbox_of
 
 from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.connection import Forbidden
+from nightwatch_core.adapters.hosts.writes import Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 

@@ -10,9 +10,9 @@ from services.github_app import pem
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.code_host import CloneHost
-from nightwatch_core.adapters.github.connection import Forbidden
+from nightwatch_core.adapters.github.code_host import GitHubClone
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_key
+from nightwatch_core.adapters.hosts.writes import Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 WHOLE = {"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write"}
@@ -138,7 +138,7 @@ def test_another_apps_key_and_a_wrong_clock_are_refused(server):
 
 def test_a_clone_is_fetched_with_the_token_of_the_moment(server, tmp_path):
     asking = client(server)
-    code = CloneHost(asking, server.repository, tmp_path / "clones")
+    code = GitHubClone(asking, server.repository, tmp_path / "clones")
     code.reader(code.head())
     server.app.expire()
     described(asking)  # meets the ended token, and renews it

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from github_world import NIGHT, OURS, comment, issue, outbox, pull, tracker
 
-from nightwatch_core.adapters.github.tracker import ITEMS_WITH_COMMENTS
+from nightwatch_core.adapters.hosts.tracker import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.proposals import OwnItem
 

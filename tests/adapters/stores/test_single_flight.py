@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nightwatch_core.adapters.github.connection import Unavailable
+from nightwatch_core.adapters.hosts.writes import Unavailable
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage

@@ -8,16 +8,11 @@ named in NIGHTWATCH_FORMER_ACCOUNTS.
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import Rejected
-from nightwatch_core.adapters.github.rows import AccountRow, CommentRow, IssueRow, PullRow, read
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.adapters.hosts.rows import Authored
 
-_NOBODY = ("", "ghost")  # whom GitHub names where an account is gone
-_VIEWER = "query{viewer{login}}"
+_NOBODY = ("", "ghost")  # whom hosts name where an account is gone
 
 
-Authored = IssueRow | PullRow | CommentRow
 A = TypeVar("A", bound=Authored)
 
 
@@ -26,15 +21,15 @@ class Ours:
 
     def __init__(
         self,
-        client: GitHubClient,
+        account: Callable[[], str],
         published: Callable[[], frozenset[str]] = frozenset,
         former: Iterable[str] = (),
     ) -> None:
         """Ask nothing before the first item.
 
-        `client` is signed in as who publishes; `published` gives the addresses of what we made.
+        `account` tells who publishes, `published` the addresses of what we made.
         """
-        self._client, self._published = client, published
+        self._account, self._published = account, published
         self._accounts = {name.strip().casefold() for name in former} - {""}
         self._known_now = False
 
@@ -50,33 +45,18 @@ class Ours:
         """Tell whether we made it."""
         return bool(self.sift((row,))[0])
 
-    def remembers(self, repository: Repository) -> bool:
+    def remembers(self, repository: str) -> bool:
         """Tell whether the ledger knows of anything that we made there."""
-        place = f"/{repository.full_name}/".casefold()
+        place = f"/{repository}/".casefold()
         return any(place in address.casefold() for address in self._published())
 
     def _made(self, row: Authored) -> bool:
         if row.author.casefold() in self._accounts:
             return True
         if not self._known_now:
-            name = account(self._client).casefold()
-            self._accounts |= {name} - {""}
+            self._accounts |= {self._account().casefold()} - {""}
             self._known_now = True
         return row.author.casefold() in self._accounts
-
-
-def account(client: GitHubClient) -> str:
-    """Return the login that our items are made with; empty where GitHub does not tell it."""
-    if client.app and (login := client.app.login()):
-        return login
-    try:
-        return read(AccountRow, client.ask("GET", "/user")[1]).login
-    except Rejected:  # a token of GitHub Actions
-        pass
-    try:
-        return read(AccountRow, client.query(_VIEWER, {}).get("viewer")).login
-    except GiveUp:
-        return ""
 
 
 def why_unsure(others: Iterable[Authored]) -> str:
