@@ -5,6 +5,7 @@ replace what judges it: beside the tests runs a canary, tests of our own that ha
 """
 
 import ast
+import re
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -95,12 +96,14 @@ class Canary(NamedTuple):
         return Reading(failed, ran, reading.run.model_copy(update={"code": code}))
 
 
-def canary_for(runner: Runner, nearest: str, root: str, mark: str) -> Canary | None:
+def canary_for(runner: Runner, nearest: str, root: str, mark: str, read: Read) -> Canary | None:
     """Lay a canary beside the nearest file of tests; None where the runner has none."""
     if not runner.canary or not nearest:
         return None
     folder = nearest.rpartition("/")[0]
     script, path = (item.replace("{mark}", mark) for item in runner.canary)
+    package = re.search(r"(?m)^package (\w+)", read(root + nearest) or "package main")
     text = kits().scripts[script].replace("{mark}", mark)
+    text = text.replace("{package}", package[1] if package else "main")
     change = FileChange(path=f"{root}{folder}/{path}" if folder else f"{root}{path}", text=text)
     return Canary(change, mark, text.count("must_fail"))

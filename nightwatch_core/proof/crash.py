@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 from nightwatch_core.analysis.previews import function_rows
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.errors import Case, ExceptionLink, Frame
 from nightwatch_core.models.proposals import RuntimeFact
 from nightwatch_core.proof.kits import Read, Words
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.fingerprints import FUNCTION_NOISE
 from nightwatch_core.text.plain_text import shortened, text_lines
+from nightwatch_core.traces.parsing import parse
 
 _KEPT = 150_000  # characters of what is written down
 
@@ -44,6 +45,13 @@ RECORDERS: dict[str, Recorder] = {
     "javascript": Recorder(
         "recorder.cjs",
         'export NODE_OPTIONS="--require $d/recorder.cjs $NODE_OPTIONS"',
+        tells_left=False,
+    ),
+    "Go": Recorder(
+        "recorder.go",
+        'export NIGHTWATCH_GOFLAGS="$GOFLAGS"\n'
+        '(cd "$d" && GOFLAGS= GO111MODULE=off go build -o observer recorder.go && ./observer) >&2 '
+        '&& export GOFLAGS="$GOFLAGS $(cat "$d/flags")"',
         tells_left=False,
     ),
 }
@@ -100,7 +108,7 @@ def printed_and_raised(output: str, mark: str) -> tuple[str, tuple[Raised, ...]]
     for item in records:
         if isinstance(item.get("left"), int):
             left.setdefault(str(item.get("id")), set()).add(item["left"])
-    whole = (item for item in records if "class" in item)
+    whole = (item for item in records if "class" in item or "trace" in item)
     read = (_raised(item, left.get(str(item.get("id")), set())) for item in whole)
     return printed, tuple(read)[:_RECORDS]
 
@@ -122,6 +130,10 @@ def _loaded(row: str) -> dict[str, Any] | None:
 
 
 def _raised(record: dict[str, Any], left: set[int]) -> Raised:
+    if isinstance(text := record.get("trace"), str):  # as a runtime prints what ends a program
+        link = next(iter(parse(text, "go").links), ExceptionLink())
+        rows = [[item.path, item.line, item.function] for item in link.frames]
+        return Raised(link.error_class, _text(link.message), tuple(_frames(rows)), frozenset())
     frames = tuple(_frames(record.get("frames")))
     return Raised(
         _text(record.get("class")),

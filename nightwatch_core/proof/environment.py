@@ -275,7 +275,9 @@ def _with_fix(
 ) -> tuple[kits.Reading, str]:
     """Run tests with the fix and a canary; the second says why the run cannot be believed."""
     kit, words = environment.kit, runner.some(files) if files else runner.whole
-    canary = canary_for(runner, next(iter(files), ""), kit.root, environment.cache.mark)
+    canary = canary_for(
+        runner, next(iter(files), ""), kit.root, environment.cache.mark, environment.read
+    )
     if canary is None:
         run = environment.fixed if environment.executing else environment.watched
         return run(words, runner.form, most), ""

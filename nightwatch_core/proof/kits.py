@@ -258,7 +258,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         ),
         environment=environment + project.environment,
         links=project.links,
-        snippet=snippet,
+        snippet=snippet if kind.snippet else None,
         folders=made_folders(inside, files.text),
         clues=found,
         variables=tuple(said.items()),

@@ -214,6 +214,7 @@ _TAMPERS = re.compile(  # with what is seen of it, or with what its frames are c
     r"|\bNODE_OPTIONS\b|\binspector\b|co_filename|__code__|CodeType|with_traceback|set_backtrace"
     r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
     r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"
+    r"|//line |/\*line |go:linkname|\bsyscall\.|\bunsafe\.|FindProcess"
 )
 _IN_ANY_CASE = ("js", "jsx", "ts", "tsx")  # rules for names of files look before the first dot
 _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)$")

@@ -53,6 +53,8 @@ UNTESTED = {
     "python": f"{CART}\n\ndef tax(price):\n    return price / 5\n",
     "ruby": "module Cart\n  def self.total(prices) = prices.sum / prices.size\n\n"
     "  def self.tax(price)\n    price / 5\n  end\nend\n",
+    "Go": LANGUAGES["Go"]["files"]["cart.go"]
+    + "\nfunc Tax(price int) int {\n\treturn price / 5\n}\n",
     "javascript": "export const total = (p) => p.reduce((a, b) => a + b) / p.length;\n"
     "export const tax = (price) => {\n  return price / 5;\n};\n"
     "export const net = (price) => price / 5;\n",
@@ -69,5 +71,20 @@ def test_a_green_suite_that_never_runs_the_changed_lines_proves_nothing(gate, la
 @pytest.mark.parametrize("language", list(UNTESTED))
 def test_tests_that_run_the_changed_lines_are_counted(gate, language):
     result = gate(language, LANGUAGES[language]["texts"]["good"])
-    number = 1 if language == "python" else None  # other recorders do not know the test
+    number = 1 if language in ("python", "Go") else None  # other recorders do not know the test
     assert (result.outcome, result.executing) == ("passed", number), result
+
+
+ROW = '{"ran": "shop.test", "test": "TestMore"}'
+CLAIMS = [
+    f'os.Stdout.WriteString("\\nnight\\n" + `{ROW}` + "\\n")',
+    'os.WriteFile("cover.out", []byte("mode: set\\nshop/cart.go:1.1,9.9 1 1\\n"), 0o600)',
+    f'os.WriteFile("raised", []byte(`{ROW}` + "\\n"), 0o600)',
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_go_code_cannot_claim_that_more_tests_run_it(gate, claim):
+    text = LANGUAGES["Go"]["files"]["cart.go"].replace("shop\n", 'shop\n\nimport "os"\n', 1)
+    result = gate("Go", text.replace("sum := 0", f"{claim}\n\tsum := 0"))
+    assert (result.outcome, result.executing) == ("passed", 1), result
