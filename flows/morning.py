@@ -97,6 +97,7 @@ def find_causes(
         code=pinned,
         memory=tonight.memory,
         analyst=analyst,
+        forecast=tonight.forecast,
         troubles=(pinned.trouble, past.trouble, untraced(traced), memory.trouble),
     )
     last = on_findings(findings.with_waves(analysis.explained(options, waves.leaders)))

@@ -2,6 +2,8 @@
 
 import logging
 
+from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.forecast import forecast, forecast_text, worth
 from nightwatch_core.code.failed_commit import Repository, place_traces
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake import cases as families
@@ -14,8 +16,9 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.plain_text import moment
 from tasks.code import Trees, commit_of_group, index_in
+from tasks.progress import tell
 from tasks.runner import each, ends, key_by_night, step
-from tasks.wiring import reading
+from tasks.wiring import reading, services
 
 log = logging.getLogger(__name__)
 NOTHING_KNOWN = KnownErrors()
@@ -106,5 +109,20 @@ def make_cases(traced: tuple[Traced, ...], selected: Selection) -> tuple[Case, .
 
 @step("select new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
-    """Keep the best of the new cases; errors with a valid lesson take no place from them."""
-    return selection.narrow(selected, memory, options.max_errors or 5)
+    """Keep the new cases that are worth most; errors with a valid lesson take no place from them.
+
+    What a batch put into order stays in it.
+    """
+    known, unknown = memory.past.known, memory.unknown
+    if not selected.is_judged:
+        unknown = tuple(sorted(unknown, key=lambda item: -worth(item.case, known)))
+    memory = memory.model_copy(update={"unknown": unknown})
+    kept = selection.narrow(selected, memory, options.max_errors or 5)
+    cases = tuple(item.case for item in kept.memory.unknown)
+    expected = None
+    if cases and options.model != RULES:
+        expected = forecast(cases, options, known, services.priced)
+    if expected:
+        log.info("forecast: %s", forecast_text(expected))
+        tell(forecast_text(expected))
+    return kept.model_copy(update={"forecast": expected})

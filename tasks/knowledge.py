@@ -5,6 +5,7 @@ from typing import Any
 from nightwatch_core import patterns
 from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.forecast import experience
 from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.follow_up import (
     confirmed_by_tracker,
@@ -205,8 +206,10 @@ def follow_up(
 ) -> PastOutcomes:
     """Return the outcomes of earlier proposals and the effect of merged fixes."""
     lessons = lessons_in(reading(options).knowledge)
+    records = nights().history()
+    known = experience(records, lessons, options.model)
     if earlier.own is None:
-        return PastOutcomes(board=scoreboard(lessons))
+        return PastOutcomes(board=scoreboard(lessons), known=known)
     own = earlier.own
     if any(item.as_patch for item in own):
         base = reader_of(options, code.base or code.commit)
@@ -219,11 +222,11 @@ def follow_up(
         traffic=earlier.traffic,
         commit=code.commit,
         releases=code.releases,
-        records=nights().history(),
+        records=records,
     )
     tree = reader_of(options, code.commit)
     updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
-    return PastOutcomes(followed=updates, board=board, merged=merged_pulls(own))
+    return PastOutcomes(followed=updates, board=board, merged=merged_pulls(own), known=known)
 
 
 # Memory before an analysis: what lessons still explain, and what resembles the rest.

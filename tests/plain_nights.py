@@ -114,6 +114,7 @@ class PlainNights:
             selection=tonight.selection,
             code=code,
             memory=tonight.memory.model_copy(update={"known": known}),
+            forecast=tonight.forecast,
             troubles=(code.trouble, past.trouble, memory.trouble),
         ).with_waves(*waves)
 

@@ -17,6 +17,7 @@ from nightwatch_core.models.options import REPLACED
 VERBS: Mapping[str, str] = {
     "init": "init:init",
     "try": "night:try_file",
+    "forecast": "night:forecast",
     "night": "night:night",
     "one": "night:one",
     "agents": "setup:agents",

@@ -17,15 +17,23 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.values import AsJson, print_json
+from nightwatch_core.analysis.forecast import experience, forecast_text, worth
+from nightwatch_core.analysis.forecast import forecast as forecast_of
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.intake.windows import lookback
+from nightwatch_core.intake.ignore_rules import rules_in_force
+from nightwatch_core.intake.limits import GROUPS_A_CASE
+from nightwatch_core.intake.selection import select
+from nightwatch_core.intake.windows import lookback, lookback_for
+from nightwatch_core.memory.lesson_text import lessons_in
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import SECTION_OF, STANDARD_INPUT, NightOptions
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.proof.preparing import described_project
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import night_options, settings
+from nightwatch_core.text.plain_text import money, plural
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
 from tasks.parameters import chosen_from, described, spell_out_choices
@@ -324,6 +332,53 @@ def one(
     given: dict[str, Any] = {"error": error, "error_class": error_class, "transaction": transaction}
     given["others"] = {name: value for name, value in choices.items() if value is not None}
     run_and_show(lambda: import_module("flows.one_error").one_error, given, verbose)
+
+
+# `nightwatch forecast`: what tonight will cost, without Prefect or a model.
+
+
+@with_option_flags
+def forecast(as_json: AsJson = False, **choices: Any) -> None:
+    """Show what a night would cost now, and which errors are worth it first.
+
+    Reads counts of errors and what was learned; asks no model. The night itself
+    reads traces, too, and may find that several of these have one cause.
+    """
+    asked = night_options(with_kept_input(choices))
+    unasked = asked.model_copy(update={"model": RULES if asked.model else ""})  # needs no key
+    options = wiring.with_default_ports(unasked)
+    update = {"model": asked.model or options.model, "max_errors": asked.max_errors or 5}
+    options = options if options.model == asked.model else options.model_copy(update=update)
+    ports, records = wiring.reading(options), wiring.nights().history()
+    with sign_of_life(Console(stderr=True), "Reading …"):
+        window = ports.errors.window(lookback_for(options), ports.clock.now())
+        groups = ports.errors.error_groups(window).groups
+        rules, _ = rules_in_force(ports.knowledge.ignore_rules(), groups, window)
+        named = ports.knowledge.index().solutions
+        lessons = experience(records, lessons_in(ports.knowledge), options.model)
+    seen = frozenset(name for entry in named for name in (entry.fingerprint, *entry.aliases))
+    limit = options.max_errors or 5
+    kept = select(groups, rules, GROUPS_A_CASE * limit, frozenset() if options.force else seen).kept
+    fresh = (Case(leader=group) for group in kept if options.force or group.fingerprint not in seen)
+    cases = sorted(fresh, key=lambda case: -worth(case, lessons))[:limit]
+    price = wiring.services.priced
+    expected = forecast_of(cases, options, lessons, price) if options.model != RULES else None
+    if as_json:
+        print_json(expected)
+    make_plain()
+    console = Console()
+    if expected is None:
+        free = options.model == RULES
+        why = "Rules cost nothing" if free else f"Nobody knows what {options.model} costs"
+        console.print(Text(f"{why}: {plural(len(cases), 'error')} to analyse."))
+        return
+    console.print(Text(f"Tonight: {forecast_text(expected)}."))
+    for case in cases:
+        alone = forecast_of((case,), options, lessons, price)
+        console.print(Text(f"  {money(alone.cost if alone else None):>7}  {case.leader.short}"))
+    told = [(item.forecast, item.cost) for item in records if item.forecast and item.cost]
+    for before, spent in told[:1]:
+        console.print(Text(f"The night before: forecast {money(before)}, cost {money(spent)}."))
 
 
 # `nightwatch try`: what can be said of files of errors in seconds, without Prefect.

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from nightwatch_core.analysis.forecast import CHEAPEST, DEAREST, MEASURED_BUGS, Price
 from nightwatch_core.code.failed_commit import (
     Repository,
     deployments,
@@ -33,18 +34,6 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import moment, money, plural
 
 # What a night would cost with a language model, from what real bugs took.
-
-Price = Callable[[str, Usage], Usage]  # adds what a model's usage costs
-
-# Seven real bugs of three applications, analysed with a careful reader in the model's place: the
-# cheapest and the dearest. A model that thinks writes more than the reader did.
-MEASURED_BUGS = 7
-CHEAPEST = Usage(
-    calls=2, cache_write_tokens=6_592, cache_read_tokens=5_181, output_tokens=1_187, cost=None
-)
-DEAREST = Usage(
-    calls=4, cache_write_tokens=12_912, cache_read_tokens=23_694, output_tokens=1_584, cost=None
-)
 
 
 def estimate(cases: int, options: NightOptions, model: str, price: Price) -> Estimate:

@@ -5,6 +5,7 @@ from math import log1p
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
+from nightwatch_core.models.answer import Forecast
 from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.errors import Case, DroppedGroup, ErrorGroup, Selection, occurrences_of
 from nightwatch_core.models.knowledge import IgnoreRules
@@ -89,6 +90,7 @@ class Narrowed(Value):
 
     memory: RecallResult
     selection: Selection
+    forecast: Forecast | None = None
 
 
 def select(

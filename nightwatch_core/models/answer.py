@@ -218,6 +218,43 @@ class Estimate(Value):
     cap: float | None = None  # USD that a night never exceeds; None: no cap
 
 
+class TierRecord(Value):
+    """What errors of one tier came to: cost in USD, proofs included, and merged fixes."""
+
+    tier: str = ""
+    model: str = ""  # the night's
+    errors: int = 0  # analysed, at a known price
+    cost: float = 0.0
+    squares: float = 0.0  # sum of the squared costs
+    lessons: int = 0  # errors that were ever analysed
+    merged: int = 0  # thereof: a fix was merged
+
+    def __add__(self, other: "TierRecord") -> "TierRecord":
+        """Return the sum, under this one's name."""
+        counts = ("errors", "cost", "squares", "lessons", "merged")
+        return self.model_copy(update={n: getattr(self, n) + getattr(other, n) for n in counts})
+
+
+class Experience(Value):
+    """What errors cost this installation, and what it brought."""
+
+    tiers: tuple[TierRecord, ...] = ()
+    cost: float = 0.0  # of all nights before, USD
+    merged: int = 0  # fixes, in all nights before
+
+
+class Forecast(Value):
+    """Expected cost of a night's errors in USD, before it is spent."""
+
+    model: str
+    errors: int
+    cost: float
+    least: float  # four nights of five cost from `least` to `most`
+    most: float
+    cap: float | None = None  # that a night never exceeds; None: no cap
+    paid: int = 0  # earlier errors it rests on; 0: on measured bugs alone
+
+
 class FirstLook(Value):
     """A first look at error files, before any night."""
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis, Failure
-from nightwatch_core.models.answer import Allowance, Usage
+from nightwatch_core.models.answer import Allowance, Experience, Forecast, Usage
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.code import Commit, DraftCi, MergedPull, Overlap, Release
 from nightwatch_core.models.conversation import Capabilities
@@ -67,6 +67,7 @@ class PastOutcomes(Value):
     followed: tuple[knowledge.OutcomeUpdate, ...] = ()
     board: knowledge.Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
+    known: Experience = Experience()
 
 
 class RecallResult(Value):
@@ -149,6 +150,7 @@ class CauseFindings(Value):
     code: CodeTonight
     memory: RecallResult
     analyst: AnalystTonight = AnalystTonight()
+    forecast: Forecast | None = None
     waves: tuple[WaveResult, ...] = ()
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
 

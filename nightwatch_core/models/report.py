@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from nightwatch_core.models.analysis import Analysis, Failure
-from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.answer import Experience, Forecast, TierRecord, Usage
 from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.code import Commit, DraftCi
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord, Window
@@ -80,6 +80,8 @@ class NightRecord(Value):
     merged: int = 0  # of our pull requests, as the night noticed it
     verified: int = 0  # of these, whose effect it measured
     cost: float | None = None
+    forecast: float | None = None  # that was expected of the cost; None: nobody knew
+    tiers: tuple[TierRecord, ...] = ()
     traffic: int | None = None  # the application's transactions in the window; None: not known
     night: Night | None = None
     read_whole: bool = False  # all errors of its window, as far as the source lists them
@@ -137,6 +139,8 @@ class RunReport(Value):
     batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took
     usage: Usage = Usage()
     accounts: Accounts = Accounts()
+    forecast: Forecast | None = None  # of what the model costs; None: nothing, or nobody knew
+    experience: Experience = Experience()
     health: Health | None = None  # how its services were; None: nobody looked
     changes: tuple[Change, ...] = ()  # since the night before; empty: nothing to compare with
     started: datetime

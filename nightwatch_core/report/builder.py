@@ -102,6 +102,8 @@ def add_findings(
             "followed": findings.memory.past.followed,
             "usage": usage + report.batch_triage.usage,
             "accounts": Accounts(usage=usage, errors=errors),
+            "forecast": findings.forecast,
+            "experience": findings.memory.past.known,
         }
     )
 

@@ -4,6 +4,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from nightwatch_core.analysis.forecast import forecast_text
 from nightwatch_core.memory.scoreboard import MINIMUM, OUTCOMES, chance
 from nightwatch_core.models.knowledge import DraftRate, Scoreboard
 from nightwatch_core.publish.blocks import NAME, Fact, Table
@@ -37,6 +38,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "counted": lambda pairs: ", ".join(f"{count:,} {name}" for count, name in pairs if count),
+        "forecast_text": forecast_text,
         "lasting": lasting,
         "line": line,
         "moment": moment,

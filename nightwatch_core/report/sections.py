@@ -416,7 +416,10 @@ def run(report: RunReport, limits: Limits) -> Section:
         *(failure.case for failure in report.failures),
     )
     errors_at = Counter(case.commit.sha for case in cases if case.commit)
-    accounts = report.accounts
+    accounts, known = report.accounts, report.experience
+    events = (event.kind for news in report.followed for event in news.outcomes)
+    merged = known.merged + sum(kind in knowledge.MERGED for kind in events)
+    cost, issues = report.usage.cost or 0.0, len(opened(report, "issue"))
     options = (
         f"{name}={getattr(report.options, name)}"
         for name, field in NightOptions.model_fields.items()
@@ -426,6 +429,7 @@ def run(report: RunReport, limits: Limits) -> Section:
     used = (
         *plain.facts("run", LONG, report=report, errors_at=errors_at, most_commits=COMMITS),
         *(plain.facts("accounts", night=accounts) if accounts.errors else ()),
+        *plain.facts("yields", cost=cost, issues=issues, known=known, merged=merged),
         *plain.facts("settings", report=report, sent=sent, options=", ".join(options)),
     )
     shelved = (

@@ -9,9 +9,10 @@ from typing import Literal
 
 from jinja2 import Environment
 
+from nightwatch_core.analysis.budget import tier_of
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.answer import Handover, TierRecord, Usage
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
@@ -104,11 +105,23 @@ def record_of(report: RunReport) -> NightRecord:
         merged=effects["merged"] + effects["edited before merge"],
         verified=effects["verified"],
         cost=report.usage.cost,
+        forecast=report.forecast.cost if report.forecast else None,
+        tiers=tuple(_paid(report)),
         traffic=report.traffic,
         night=report.night,
         read_whole=report.read_whole,
         well=well_services(report.health),
     )
+
+
+def _paid(report: RunReport) -> Iterator[TierRecord]:
+    for analysis in fresh(report):
+        usage = analysis.usage + (analysis.gate.usage if analysis.gate else Usage())
+        if usage.calls and usage.cost is not None:
+            tier, cost = tier_of(analysis.case), usage.cost
+            yield TierRecord(
+                tier=tier, model=report.options.model, errors=1, cost=cost, squares=cost**2
+            )
 
 
 # What was published of an error, and what was not.

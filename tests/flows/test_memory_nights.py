@@ -5,8 +5,10 @@ from core.scoreboard_shapes import record
 from night_world import CART, SEEN, on_prefect, plain_night, worlds
 
 from flows.learn import learn
+from nightwatch_core.analysis.forecast import forecast_text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.report.facts import facts
 from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
@@ -60,3 +62,17 @@ def test_a_record_of_wrong_findings_makes_the_night_less_sure():
         (found,) = plain_night().analyses
     assert (found.confidence, found.stated_confidence) == ("low", "medium")
     assert found.because[-1].endswith("proved right 0 of 20 times here: said low instead")
+
+
+def test_what_a_night_cost_is_what_the_next_one_expects():
+    """Of a model without a known price only our own nights can tell."""
+    with using(worlds()):
+        first = plain_night()
+        second = plain_night(force=True)
+    assert first.forecast is None
+    errors = len(first.analyses)
+    expected = second.forecast
+    assert (expected.errors, expected.paid) == (errors, errors)
+    assert round(expected.cost, 6) == round(first.usage.cost, 6) > 0
+    shown = facts("run", report=second, errors_at={}, most_commits=3)
+    assert [fact.text for fact in shown if fact.name == "Forecast"] == [forecast_text(expected)]

@@ -22,12 +22,17 @@ RECORD = {
 
 def nightwatch_try(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the verb in an empty folder, with Prefect out of reach."""
+    return nightwatch(folder, "try", *arguments)
+
+
+def nightwatch(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a verb in an empty folder, with Prefect out of reach."""
     program = (
         "import sys; sys.modules['prefect'] = None; sys.argv[0] = 'nightwatch';"
         "from flows.commands.app import main; main()"
     )
     return subprocess.run(
-        [sys.executable, "-c", program, "try", *arguments],
+        [sys.executable, "-c", program, *arguments],
         cwd=folder,
         env={**os.environ, "NIGHTWATCH_STATE": str(folder / "state"), "COLUMNS": "200"},
         capture_output=True,
@@ -60,3 +65,16 @@ def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
     assert "2 records: no error class and no stack trace; its fields: id" in done.stdout
     assert "What can be read" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_forecast_says_what_the_night_would_cost_and_asks_no_model(tmp_path: Path) -> None:
+    (tmp_path / "errors.jsonl").write_text(json.dumps(RECORD))
+    shop = repository(tmp_path / "shop", Change("Carts", {"shop/cart.py": CART}))
+    asked = ("--errors", "errors.jsonl", "--repo", str(shop), "--model", "claude-opus-5-5")
+    told = nightwatch(tmp_path, "forecast", *asked)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("Tonight: 1 error for about $0.08 (")
+    assert "KeyError" in told.stdout
+    assert "Rules cost nothing" in nightwatch(tmp_path, "forecast", *asked[:4]).stdout
+    expected = json.loads(nightwatch(tmp_path, "forecast", *asked, "--json").stdout)
+    assert expected["least"] < expected["cost"] < expected["most"] < expected["cap"] == 6
