@@ -14,7 +14,8 @@ from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import keep_report
-from tasks.runner import NightRunner, one_by_one, stop_where_stopped
+from tasks.runner import one_by_one, stop_where_stopped
+from tasks.workers import NightRunner
 
 
 def publish_findings(

@@ -10,7 +10,8 @@ from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
 from tasks.night import reopened_report
 from tasks.parameters import takes_options, with_short_form
-from tasks.runner import NightRunner, one_by_one
+from tasks.runner import one_by_one
+from tasks.workers import NightRunner
 
 
 @with_short_form

@@ -21,8 +21,9 @@ from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import open_report, report_on_failure, tell_the_team
-from tasks.runner import NightRunner, attempt
+from tasks.runner import attempt
 from tasks.wiring import one_night
+from tasks.workers import NightRunner
 
 
 @with_short_form

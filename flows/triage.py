@@ -16,8 +16,9 @@ from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
-from tasks.runner import NightRunner, attempt, one_by_one
+from tasks.runner import attempt, one_by_one
 from tasks.wiring import one_night
+from tasks.workers import NightRunner
 
 
 @with_short_form

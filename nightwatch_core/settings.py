@@ -101,6 +101,13 @@ class Settings(_FromOutside):
         "NIGHTWATCH_STATE", "Folder for state: reports, results, database.", Path(".nightwatch")
     )
     knowledge_dir: Path = _from("NIGHTWATCH_KNOWLEDGE_DIR", "Folder of lessons.", Path("knowledge"))
+    task_runner: str = _from(
+        "NIGHTWATCH_TASK_RUNNER",
+        "Where tracing, research, analysis and proofs run: threads; dask or ray: processes of this "
+        "machine; dask=tcp://host:8786 or ray=ray://host:10001: a cluster.",
+        "threads",
+        pattern=r"^(threads|(dask|ray)(=\S+)?)$",
+    )
     tasks_dir: Path = _from(
         "NIGHTWATCH_TASKS_DIR",
         "Folder of task files that hold notes for future agents.",

@@ -1,8 +1,6 @@
 """Analyse cases: research, recall, one task for each, and a report where the night fails."""
 
 import logging
-from functools import lru_cache
-from threading import Lock
 from typing import Any
 
 from prefect.context import TaskRunContext
@@ -31,17 +29,16 @@ from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan, Capabil
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, Model
 from nightwatch_core.proof.crash import crash_of
-from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of
 from tasks.progress import ANALYSES
 from tasks.records import records
 from tasks.runner import digest, each, settled, step
-from tasks.wiring import reading, transcripts
+from tasks.wiring import night_cache, one_run, reading, transcripts
+from tasks.workers import there
 
 # Tests and snippets that an analyst may run in the sandbox, at the commit that failed.
 
-_TURN = Lock()  # of this machine: what is run would only slow what runs beside it
 log = logging.getLogger(__name__)
 _LOOK_AGAIN = "second look · {assignment.case.leader.short}"
 SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record is taken for one
@@ -59,17 +56,12 @@ def runs_for(
     frames = case.trace.in_app if case.trace else ()
     files = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
     tree = bare_reader_of(options, assignment.commit)
-    cache = _night_cache(assignment.fence, options)
+    cache = night_cache(assignment.fence, options)
     runner = try_out(files, tree, sandbox, options, cache, crash_of(case))
     if runner is None:
         return None
     prefix = f"runs/{night}/{assignment.commit.sha}/{runner.project}"
-    return RunsLeft(runner, records(), prefix, _TURN)
-
-
-@lru_cache(maxsize=4)
-def _night_cache(fence: str, options: NightOptions) -> NightCache:
-    return NightCache(reading(options).projects, fence)
+    return RunsLeft(runner, records(), prefix, one_run())
 
 
 def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -98,6 +90,16 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
 @step("analyse", "{assignment.case.leader.short}", key=analysis_key, patient=True)
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
+    with ANALYSES.analysing(assignment) as costs:
+        analysis = there(explain, assignment, options)
+        costs.append(analysis.usage.cost or 0.0)
+    cause = f"{analysis.title}, {analysis.confidence} confidence"
+    log.info("%s: %s (%s)", assignment.case.leader.short, cause, ending_text(analysis))
+    return analysis
+
+
+def explain(assignment: Assignment, options: NightOptions) -> Analysis:
+    """Explain one case in this process."""
     agent, plan = led_by(assignment, options)
     ports = reading(options.model_copy(update={"model": plan.model}))
     first = assignment.first
@@ -106,12 +108,7 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
     log.debug("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
     briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
-    with ANALYSES.analysing(assignment) as costs:
-        analysis = analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
-        costs.append(analysis.usage.cost or 0.0)
-    cause = f"{analysis.title}, {analysis.confidence} confidence"
-    log.info("%s: %s (%s)", assignment.case.leader.short, cause, ending_text(analysis))
-    return analysis
+    return analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
 
 
 @step("ask the analyst", patient=True)
@@ -130,11 +127,15 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
 @step("answer by rules", "{left.assignment.case.leader.short}")
 def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
-    ports, assignment = reading(options), left.assignment
+    return mark_fallback(there(explain_by_rules, left.assignment, options), left.failure)
+
+
+def explain_by_rules(assignment: Assignment, options: NightOptions) -> Analysis:
+    """Explain one case by rules in this process."""
+    ports = reading(options)
     plan = analyst.plan(assignment.case, agent_specs.BUILT_IN, NightOptions())
     model, agent = ports.stand_in or ports.model, agent_specs.BUILT_IN
-    analysis = analyst.analyse(_briefing(assignment, options, ports.clock, model, agent, plan))
-    return mark_fallback(analysis, left.failure)
+    return analyst.analyse(_briefing(assignment, options, ports.clock, model, agent, plan))
 
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
@@ -205,6 +206,11 @@ def _briefing(
 @step("research", "{unknown.case.leader.short}", kept=True, patient=True)
 def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTonight) -> Prepared:
     """Find likely files, previews, suspects and earlier cases for one error."""
+    return there(researched, unknown, options, code)
+
+
+def researched(unknown: UnexplainedCase, options: NightOptions, code: CodeTonight) -> Prepared:
+    """Gather what is known of one error in this process."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
     case = with_doubts(unknown.case, tree.read_file)

@@ -19,6 +19,7 @@ from tasks.code import Trees, commit_of_group, index_in
 from tasks.progress import tell
 from tasks.runner import each, ends, key_by_night, step
 from tasks.wiring import reading, services
+from tasks.workers import there
 
 log = logging.getLogger(__name__)
 NOTHING_KNOWN = KnownErrors()
@@ -37,6 +38,11 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
 @step("trace", "{group.short}", kept=True, patient=True)
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """Read a group's traces, mapped to the repository as it was at the commit that failed."""
+    return there(traced, group, options, code)
+
+
+def traced(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
+    """Read a group's traces in this process."""
     ports, trees = reading(options), Trees(options)
     traces = ports.errors.traces(group)
     named = commit_of_group(options, code, group, traces)

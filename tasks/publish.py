@@ -41,6 +41,7 @@ from tasks.records import records
 from tasks.runner import Attempt, attempt, digest, step
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace
+from tasks.workers import there
 
 log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
@@ -125,8 +126,17 @@ def gate(
 
     `used` is what the night has taken so far.
     """
+    result, cache.silent = there(prove, draft, analysis, report, cache, used)
+    return result
+
+
+def prove(
+    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
+) -> tuple[GateResult, str]:
+    """Prove a change in this process; say, too, why the model answers no more."""
     briefing = briefing_for(draft, analysis, report, cache, used)
-    return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is available")
+    none = not_run("no sandbox", "no sandbox is available")
+    return proved(briefing) if briefing else none, cache.silent
 
 
 def briefing_for(
@@ -138,6 +148,7 @@ def briefing_for(
     if ports.sandbox is None or base is None:
         return None
     failing = analysis.case.commit or report.commit or base
+    cache.documents = cache.documents or ports.projects
     return ProofBriefing(
         draft=draft,
         analysis=analysis,
@@ -258,6 +269,13 @@ def mend(
     watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult | None:
     """Another attempt at a draft's fix; None where nothing can be run here."""
+    return there(mend_here, watched, analysis, report, cache)
+
+
+def mend_here(
+    watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
+) -> GateResult | None:
+    """Try to mend a fix in this process."""
     briefing = briefing_for(watched.draft, analysis, report, cache, report.usage)
     return mended(briefing, watched.run) if briefing and report.options.gate else None
 

@@ -3,9 +3,8 @@
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import httpx
 from prefect import Task, unmapped
@@ -14,7 +13,6 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext, TaskRunContext
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.futures import PrefectFuture, wait
-from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 from prefect.utilities.annotations import opaque
 
@@ -22,7 +20,6 @@ from nightwatch_core.analysis.loop import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, WaveResult
-from nightwatch_core.settings import night_options
 from tasks.parameters import ungrouped
 
 GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
@@ -36,42 +33,6 @@ def run_parameters() -> dict[str, Any]:
     context = FlowRunContext.get()
     parameters = (context.parameters if context else None) or {}
     return {**ungrouped(parameters), **(parameters.get("others") or {})}
-
-
-class NightRunner(TaskRunner[PrefectFuture[Any]]):
-    """Run a flow whose `concurrency` is a parameter of the run, on that many threads.
-
-    Prefect opens a flow's runner before the flow knows its parameters, so this one opens the real
-    one with the first task.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._opened = ExitStack()
-        self._runner: ThreadPoolTaskRunner[Any] | None = None
-
-    def duplicate(self) -> Self:
-        """Return another one that holds nothing."""
-        return type(self)()
-
-    def submit(self, *arguments: Any, **named: Any) -> PrefectFuture[Any]:
-        """Start one task run beside the others."""
-        if self._runner is None:
-            options = night_options({"concurrency": run_parameters().get("concurrency")})
-            runner = ThreadPoolTaskRunner[Any](max_workers=options.concurrency)
-            self._runner = self._opened.enter_context(runner)
-        future: PrefectFuture[Any] = self._runner.submit(*arguments, **named)
-        return future
-
-    def cancel_all(self) -> None:
-        """Tell every task run to end."""
-        if self._runner:
-            self._runner.cancel_all()
-
-    def __exit__(self, *error: Any) -> None:
-        """Close the real runner, too."""
-        self._opened.close()
-        super().__exit__(*error)
 
 
 # Steps: when one is tried again, and when its result is kept.

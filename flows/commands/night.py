@@ -179,6 +179,7 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         "PREFECT_CLIENT_MAX_RETRIES": CLIENT_RETRIES,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
     }
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
     if server := running_server(home):

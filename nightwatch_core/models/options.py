@@ -218,7 +218,7 @@ REPLACED: Mapping[str, str] = {
 
 
 class ServiceCalls(Value):
-    """Requests to one service that the night's own process sent."""
+    """Requests to one service that the night's own processes sent."""
 
     service: str
     requests: int = 0
@@ -229,6 +229,17 @@ class ServiceCalls(Value):
     trouble: str = ""  # what the last one that failed came to, one line
     is_last_well: bool = True  # whether the last one was answered
     expires: datetime | None = None  # the sign-in; None: the service does not say
+
+    def __add__(self, other: "ServiceCalls") -> "ServiceCalls":
+        """Return the calls of two processes together."""
+        counts = ("requests", "unanswered", "refused", "waits", "waited")
+        return ServiceCalls(
+            service=self.service,
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
+            trouble=other.trouble or self.trouble,
+            is_last_well=self.is_last_well and other.is_last_well,
+            expires=other.expires or self.expires,
+        )
 
 
 class ServiceHealth(Value):

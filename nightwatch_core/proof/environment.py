@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import inside
@@ -45,6 +45,10 @@ class NightCache:
         self.runners: dict[str, kits.Runner] = {}  # by project
         self.lacking = ""  # why nothing can be run at all
         self.silent = ""  # why no model is asked any more tonight, and what to set
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what holds for this process's sandbox alone."""
+        return vars(NightCache()) | {"mark": self.mark, "silent": self.silent}
 
 
 class Environment:

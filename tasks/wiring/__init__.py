@@ -15,6 +15,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
 
+from filelock import FileLock
+
 from nightwatch_core import ports
 from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
 from nightwatch_core.adapters.git.checkout import Checkout
@@ -43,6 +45,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.privacy import redaction
 from nightwatch_core.privacy.scrubber import REMOVAL
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
@@ -156,6 +159,17 @@ def one_night() -> AbstractContextManager[None]:
     return state_folder.one_night(settings().state, partial(print, file=sys.stderr, flush=True))
 
 
+@lru_cache(maxsize=4)
+def night_cache(fence: str, options: NightOptions) -> NightCache:
+    """Return what this process has found out of projects in a night."""
+    return NightCache(reading(options).projects, fence)
+
+
+def one_run() -> AbstractContextManager[object]:
+    """Hold the sandbox: what is run would only slow what other processes run beside it."""
+    return FileLock(settings().state / "sandbox.lock")
+
+
 def reset_ports() -> None:
     """Make all ports anew at the next call: files may have changed since the last night."""
     proxies.end_recording()
@@ -163,6 +177,7 @@ def reset_ports() -> None:
     _reading.cache_clear()
     _publishing.cache_clear()
     services.bare_code.cache_clear()
+    night_cache.cache_clear()
 
 
 def with_default_ports(options: NightOptions) -> NightOptions:
@@ -173,7 +188,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     filled = default_ports.fill_ports(
         options, services.available(at), DEFAULT_MODEL, services.lacking(at), services.PRICES
     )
-    services.check_installed(filled)
+    services.check_installed(filled, at)
     return filled
 
 

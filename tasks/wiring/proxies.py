@@ -24,10 +24,10 @@ from nightwatch_core.adapters.local.quiet import LocalNotifier, SystemClock
 from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.atomic_files import make_private
 from nightwatch_core.adapters.stores.database import NightStore
-from nightwatch_core.adapters.stores.traffic import MANIFEST, SentRequests
+from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, SentRequests
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.options import Destination, NightOptions
+from nightwatch_core.models.options import Destination, NightOptions, ServiceCalls
 from nightwatch_core.models.report import Bundle, Night, RunReport
 from nightwatch_core.privacy import redaction
 from nightwatch_core.privacy.scrubber import Masks, Scrub, Scrubber
@@ -174,16 +174,19 @@ def destinations(prefect: str) -> tuple[Destination, ...]:
 
 
 class Recording:
-    """One run of a night; nothing is written before the night has a name."""
+    """One run of a night; nothing is written before the night has a name.
 
-    def __init__(self, options: NightOptions, at: Settings) -> None:
+    With `begun` it goes on with the journal that another process has begun.
+    """
+
+    def __init__(self, options: NightOptions, at: Settings, begun: Night | None = None) -> None:
         clock, scrub = SystemClock(), scrubber(at).scrub
         self.options, self.at, self.clock, self.began = options, at, clock, clock.now()
         self.recorder = Recorder(scrub, self._write, clock, self._seal)
         self.ports: tuple[str, ...] = ()
         self._scrub, self._files = scrub, bundles()
-        self._night: Night | None = None
-        self._lines = [RUN]
+        self.night = begun
+        self._lines = [] if begun else [RUN]
 
     def reading(self, given: ReadingPorts, model: str) -> ReadingPorts:
         """Return the ports, recorded; `model` names the model that is asked."""
@@ -213,13 +216,13 @@ class Recording:
     def name(self, night: Night) -> None:
         """Begin the night's journal."""
         with self._costs_the_bundle():
-            self._night = night
+            self.night = night
             self._write([])
 
     def _write(self, lines: list[str]) -> None:
         self._lines += lines
-        if self._night:
-            self._files.add(self._night.id, self._lines)
+        if self.night:
+            self._files.add(self.night.id, self._lines)
             self._lines = []
 
     @contextmanager
@@ -232,20 +235,20 @@ class Recording:
 
     def _seal(self, report: RunReport) -> None:
         with self._costs_the_bundle():
-            if self._night and not self.recorder.lost:
+            if self.night and not self.recorder.lost:
                 run = Run(
                     made=self.clock.now(),
                     began=self.began,
                     program=version("nightwatch"),
-                    night=self._night,
+                    night=self.night,
                     options=self.options,
                     settings=recorded_settings(self.at),
                     ports=self.ports,
                 )
-                journal = read_journal(self._files.journal(self._night.id))
+                journal = read_journal(self._files.journal(self.night.id))
                 lines = sealed(journal, run, report, self.recorder.writes, self._scrub)
                 is_over = report.status != "failed"
-                path = self._files.seal(self._night.id, lines, is_over=is_over)
+                path = self._files.seal(self.night.id, lines, is_over=is_over)
                 self._files.prune(BUNDLE_DAYS)
                 log.info("bundle of the night: %s", path)
         if self.recorder.lost:
@@ -270,6 +273,25 @@ def end_recording() -> None:
 def current_recording() -> Recording | None:
     """Return the recording of this night; None if nothing is recorded."""
     return _current[-1] if _current else None
+
+
+def shared() -> tuple[str, NightOptions | None, Night | None]:
+    """Return what another process has to know to work for this night."""
+    recording = current_recording()
+    return (MANIFEST.night, *((recording.options, recording.night) if recording else (None, None)))
+
+
+def join(name: str, options: NightOptions | None, night: Night | None) -> None:
+    """Work for a night of another process: what is sent and what is answered belong to it."""
+    MANIFEST.belongs_to(name)
+    _current[:] = [Recording(options, settings(), night)] if options and night else []
+
+
+def take_in(process: str, calls: tuple[ServiceCalls, ...], unrecorded: str) -> None:
+    """Count what another process sent; where it could not record, the night has no bundle."""
+    METER.count_elsewhere(process, calls)
+    if unrecorded and (recording := current_recording()):
+        recording.recorder.lose(NightWatchError(unrecorded))
 
 
 def recorded(port: Any, name: str, inner: T) -> T:

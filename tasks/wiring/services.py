@@ -46,7 +46,8 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Of each group one setting has to be there."""
 
-_LIBRARIES = {"GitHub": "githubkit", "Claude": "anthropic"}  # of extras of the package
+# of extras of the package
+_LIBRARIES = dict(GitHub="githubkit", Claude="anthropic", Dask="prefect_dask", Ray="prefect_ray")
 _INSTALL = (
     '{name} needs an extra: pip install "nightwatch[{extra}]", or in a checkout '
     '.venv/bin/pip install -c constraints.txt -e ".[{extra}]"'
@@ -80,10 +81,12 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
     }
 
 
-def check_installed(options: NightOptions) -> None:
-    """Raise `StopTheNight` where a service of the night lacks its library."""
+def check_installed(options: NightOptions, settings: Settings) -> None:
+    """Raise `StopTheNight` where a service of the night, or its runner, lacks its library."""
     chosen = {"GitHub": "github" in (options.code, options.delivery)}
     chosen["Claude"] = options.model != RULES
+    runner = settings.task_runner.partition("=")[0].capitalize()
+    chosen |= {runner: True} if runner in _LIBRARIES else {}
     lacking = (name for name in chosen if chosen[name] and not find_spec(_LIBRARIES[name]))
     if advice := [_INSTALL.format(name=name, extra=name.lower()) for name in lacking]:
         raise StopTheNight("\n".join(advice))
@@ -320,7 +323,7 @@ def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) 
 
 
 def service_calls() -> tuple[ServiceCalls, ...]:
-    """Return the requests to every service since the night began, from this process."""
+    """Return the requests to every service since the night began, those of its workers too."""
     return tuple(METER.calls().values())
 
 

@@ -6,7 +6,8 @@ from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
-from tasks.runner import NightRunner, all_of, attempt, each, ends, when_unwell
+from tasks.runner import all_of, attempt, each, ends, when_unwell
+from tasks.workers import NightRunner
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 calls: list[str] = []

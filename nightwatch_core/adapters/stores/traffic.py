@@ -79,7 +79,7 @@ class Manifest:
         self._folder: Path | None = None
         self._scrub: Callable[[str], str] = str
         self._lost = False
-        self._night, self._run = "", _new_run()
+        self.night, self._run = "", _new_run()
         self._totals: dict[tuple[str, str], tuple[int, int]] = {}
 
     def open(self, folder: Path, scrub: Callable[[str], str]) -> None:
@@ -90,15 +90,15 @@ class Manifest:
     def reset(self) -> None:
         """Begin another run: what comes belongs to no night until `belongs_to` names one."""
         with self._guard:
-            self._night, self._run = "", _new_run()
+            self.night, self._run = "", _new_run()
             self._totals.clear()
 
     def belongs_to(self, night: str) -> None:
         """Give the lines of this run, those that are written and those to come, to a night."""
         with self._guard:
-            if self._night == night:
+            if self.night == night:
                 return
-            before, self._night = self._file(), night
+            before, self.night = self._file(), night
             with suppress(OSError):  # nothing was sent yet
                 if before is not None:
                     before.rename(before.with_name(f"{night}~{self._run}.jsonl"))
@@ -132,15 +132,26 @@ class Manifest:
                 self._lost = True
 
     def destinations(self) -> tuple[Destination, ...]:
-        """Return the bytes sent to each destination so far."""
+        """Return the bytes sent to each destination so far, from the night's other processes too.
+
+        Those are read from their lists: a process that was killed has told nobody.
+        """
         with self._guard:
-            return tuple(
-                Destination(service=service, host=host, requests=count, bytes=size)
-                for (service, host), (count, size) in sorted(self._totals.items())
-            )
+            totals, own = dict(self._totals), self._file()
+            mark = f"{self.night}~"
+            files = self._folder.glob(f"{mark}*") if self._folder and self.night else ()
+            others = [file for file in files if file != own and file.stem > f"{mark}{self._run}"]
+        for sent in (sent for file in others for sent in _lines(file)):
+            key = sent.service, urlsplit(sent.to).netloc
+            count, size = totals.get(key, (0, 0))
+            totals[key] = (count + 1, size + sent.bytes)
+        return tuple(
+            Destination(service=service, host=host, requests=count, bytes=size)
+            for (service, host), (count, size) in sorted(totals.items())
+        )
 
     def _file(self) -> Path | None:
-        name = f"{self._night}~{self._run}" if self._night else self._run
+        name = f"{self.night}~{self._run}" if self.night else self._run
         return self._folder / f"{name}.jsonl" if self._folder else None
 
     def _append(self, line: SentRequest, text: bytes) -> None:
@@ -254,6 +265,7 @@ class ServiceMeter:
         """Begin with nothing sent; `now` in seconds since some moment."""
         self._guard = threading.Lock()
         self._calls: dict[str, ServiceCalls] = {}
+        self._elsewhere: dict[str, tuple[ServiceCalls, ...]] = {}  # by process
         self._lost: dict[str, float] = {}  # seconds since the last answer, by service
         self._asked: dict[str, float] = {}  # when it was asked last
         self._now = now
@@ -262,12 +274,23 @@ class ServiceMeter:
         """Forget everything: a night begins."""
         with self._guard:
             self._calls.clear()
+            self._elsewhere.clear()
             self._lost.clear()
 
     def calls(self) -> Mapping[str, ServiceCalls]:
-        """Return the requests so far by service."""
+        """Return the requests so far by service, those of other processes too."""
         with self._guard:
-            return dict(self._calls)
+            found = dict(self._calls)
+            for calls in (one for every in self._elsewhere.values() for one in every):
+                ours = found.get(calls.service) or ServiceCalls(service=calls.service)
+                found[calls.service] = ours + calls
+            return found
+
+    def count_elsewhere(self, process: str, calls: tuple[ServiceCalls, ...]) -> None:
+        """Count what another process has sent so far, in whatever order it is told."""
+        with self._guard:
+            both = calls, self._elsewhere.get(process, ())
+            self._elsewhere[process] = max(both, key=lambda all: sum(one.requests for one in all))
 
     @contextmanager
     def request(
