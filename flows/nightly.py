@@ -27,7 +27,7 @@ from tasks.workers import NightRunner
 
 
 @with_short_form
-@flow(name="nightly", flow_run_name=run_name("night"), task_runner=NightRunner())
+@flow(name="nightly", flow_run_name=run_name("nightly"), task_runner=NightRunner())
 @takes_options
 def nightly(collect: bool = False, **choices: Any) -> RunReport:
     """Read the production errors of the window; have causes, issues and drafts by morning.

@@ -47,7 +47,8 @@ def one_error(
     options = single_options({**choices, **(others or {})}, error, record)
     with report_on_failure(options) as progress:
         fetched, selection = seek_error(options, error, error_class, transaction)
-        night = progress.begin(open_single(options, fetched, progress.select(selection)))
+        night = progress.begin(open_single(options, fetched, selection))
+        progress.select(selection)
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )

@@ -22,7 +22,7 @@ from tasks.workers import NightRunner
 
 
 @with_short_form
-@flow(name="triage-submit", flow_run_name=run_name("submit"), task_runner=NightRunner())
+@flow(name="triage-submit", flow_run_name=run_name("triage-submit"), task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
     """Submit a batch with a question about every error; `collect` goes on from it."""
@@ -31,7 +31,7 @@ def submit(**choices: Any) -> RunReport:
 
 
 @with_short_form
-@flow(name="triage-collect", flow_run_name=run_name("collect"), task_runner=NightRunner())
+@flow(name="triage-collect", flow_run_name=run_name("triage-collect"), task_runner=NightRunner())
 @takes_options
 def collect(night: str = "", **choices: Any) -> RunReport | None:
     """Collect the newest batch, and analyse what it flagged; ends at once where there is none.

@@ -15,8 +15,8 @@ from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, nig
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, Night, NightKind, RunReport
-from nightwatch_core.report.view import case_of
-from nightwatch_core.settings import night_options
+from nightwatch_core.report.view import app_of, case_of
+from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.templates import is_beginning
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
@@ -54,6 +54,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     if report is None:
         raise StopTheNight(f"there is no night {night[:80]!r}: see `nightwatch history`")
     list_for(report.night.id)
+    name_run(app_of(report), report.night.id)
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
     options = wiring.with_default_ports(night_options(kept | given))
@@ -103,14 +104,17 @@ def run_name(what: str) -> Callable[[], str]:
 
 
 def name_run(app: str, night: str) -> None:
-    """Name this flow run after application and night, and tag it with both."""
+    """Name this flow run after its flow, application and night, and tag it with both."""
     context = FlowRunContext.get()
-    if context is None or context.flow_run is None:
+    if context is None or context.flow is None or context.flow_run is None:
         return
-    run, tags = context.flow_run, filter(None, (app, night))
+    run, words = (
+        context.flow_run,
+        [*filter(None, (app or settings().application, night.removeprefix(SINGLE_RUN)))],
+    )
     with get_client(sync_client=True) as client:
-        name = "-".join(filter(None, (run.name.partition("-")[0], app, night)))
-        client.update_flow_run(run.id, name=name, tags={*run.tags, *tags})
+        name = "-".join((context.flow.name, *words))
+        client.update_flow_run(run.id, name=name, tags={*run.tags, *words})
 
 
 def banner(options: NightOptions) -> tuple[str, ...]:

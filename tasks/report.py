@@ -81,7 +81,7 @@ def open_report(options: NightOptions, night: Night) -> RunReport:
     """Start the report that the night will fill."""
     now = reading(options).clock.now()
     return builder.start_report(night, options, banner(options), now).model_copy(
-        update={"advice": advice()}
+        update={"advice": advice(), "application": settings().application}
     )
 
 
@@ -185,7 +185,7 @@ def _announce(report: RunReport) -> None:
     """Tell Prefect's automations how a night ended."""
     resource = {
         "prefect.resource.id": f"nightwatch.night.{report.night.id}",
-        "prefect.resource.name": headline(report),
+        "prefect.resource.name": f"{title_of(report)}: {headline(report)}",
         "nightwatch.application": settings().application,
     }
     emit_event(event=f"nightwatch.night.{report.status}", resource=resource)
@@ -291,7 +291,7 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
     now = reading(options).clock.now()
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
-    report = progress.report or builder.start_report(night, options, banner(options), now)
+    report = progress.report or open_report(options, night)
     unsent = any(
         analysis.gate is None and analysis.fingerprint in progress.gates
         for analysis in report.analyses

@@ -38,11 +38,10 @@ def tree(files=None):
 
 def group(fingerprint="v1:a", error_class="AttributeError", transaction="cart/show", **more):
     told = {"occurrences": 5, "first_seen": DAY, "last_seen": DAY, "message": "it broke"}
-    told |= {"source": "memory", **more}
+    told |= {"source": "memory", "app": "shop", **more}
     return ErrorGroup(
-        fingerprint=fingerprint, app="shop", error_class=error_class,
-        transaction=transaction, **told,
-    )  # fmt: skip
+        fingerprint=fingerprint, error_class=error_class, transaction=transaction, **told
+    )
 
 
 def trace(path="shop/cart.py", line=2, error_class="AttributeError", raw="Traceback"):

@@ -100,12 +100,30 @@ def follow_lesson(
             watch = watch.model_copy(update={"deployed_at": max(at, aware(watch.merged_at))})
         watch, verdict = judge_fix(lesson, _counted(lesson, watch, tonight), tonight, outcomes)
         outcomes += (verdict,) if verdict else ()
-    if not outcomes and watch == lesson.watch:
+    verified = _unannounced(watch, (*lesson.outcomes, *outcomes), mine)
+    if not outcomes and not verified and watch == lesson.watch:
         return None
     outcome = outcomes[-1].kind if outcomes else lesson.outcome
     return no_news(lesson).model_copy(
-        update={"outcomes": outcomes, "watch": watch, "outcome": outcome}
+        update={"outcomes": outcomes, "verified": verified, "watch": watch, "outcome": outcome}
     )
+
+
+def _unannounced(
+    watch: FixWatch | None, outcomes: tuple[OutcomeEvent, ...], mine: list[OwnItem]
+) -> OutcomeEvent | None:
+    """Return the verdict on a merged and verified fix whose open issue does not say so yet."""
+    states = {(item.kind, item.state, item.number) for item in mine}
+    if (
+        watch is None
+        or watch.verdict != "verified"
+        or not any((kind, state) == ("issue", "open") for kind, state, _ in states)
+    ):
+        return None
+    is_merged = ("pull", "merged", watch.number) in states  # a document's own word is none
+    last = (event for event in reversed(outcomes) if event.kind == "verified")
+    event = next((event for event in last if event.number == watch.number), None)
+    return event if event and is_merged and not event.answered else None
 
 
 def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[OutcomeEvent]:
@@ -124,8 +142,10 @@ def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[Outco
         elif last in SHUT:
             kinds = ["reopened"]
         kinds = [kind for kind in kinds if kind != last]
-    labelled = (kind for kind in FEEDBACK if f"{LABEL}:{kind}" in item.labels)
-    kinds += [kind for kind in labelled if kind not in earlier]
+    labelled = [kind for kind in FEEDBACK if f"{LABEL}:{kind}" in item.labels]
+    last_word = next((kind for kind in reversed(earlier) if kind in FEEDBACK), None)
+    known = earlier if last_word in labelled else ()  # one that was replaced may be said again
+    kinds += [kind for kind in labelled if kind not in known]
     # An issue that is open again after a regression was reopened by us: that is no more news.
     by_us = lesson.watch is not None and lesson.watch.verdict == "regressed"
     comments = [line(text, LONGEST_WORDS) for text in item.words[:MOST_QUOTED]]
@@ -205,13 +225,26 @@ def is_only_rejected(lesson: Lesson) -> bool:
 
 
 def _troubles(lesson: Lesson) -> list[OutcomeEvent]:
-    since = takewhile(lambda event: event.kind not in SUPERSEDES, reversed(lesson.outcomes))
-    return [event for event in since if event.kind in TROUBLES and not event.answered]
+    since = list(takewhile(lambda event: event.kind not in SUPERSEDES, reversed(lesson.outcomes)))
+    last_word = next((event for event in since if event.kind in FEEDBACK), None)
+    return [
+        event
+        for event in since
+        if event.kind in TROUBLES
+        and not event.answered
+        and event.kind not in FEEDBACK
+        or event is last_word
+        and event.kind == "wrong"
+        and not event.answered
+    ]
 
 
-def mark_answered(lesson: Lesson) -> Lesson:
-    """Mark a lesson once a fresh analysis took all that had happened into account."""
-    outcomes = tuple(event.model_copy(update={"answered": True}) for event in lesson.outcomes)
+def mark_answered(lesson: Lesson, *kinds: OutcomeKind) -> Lesson:
+    """Mark outcomes of a lesson as answered, all of them unless `kinds` says which."""
+    outcomes = tuple(
+        event.model_copy(update={"answered": True}) if not kinds or event.kind in kinds else event
+        for event in lesson.outcomes
+    )
     return lesson.model_copy(update={"outcomes": outcomes})
 
 

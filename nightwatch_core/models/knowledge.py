@@ -56,7 +56,7 @@ class OutcomeEvent(Value):
     night: str = ""
     words: tuple[str, ...] = ()  # what reviewers said
     because: str = ""  # the figures behind a verdict
-    answered: bool = False  # a fresh analysis has taken it into account
+    answered: bool = False  # by a fresh analysis; a verified one, by a comment on its issue, too
 
 
 class FixWatch(Value):
@@ -91,6 +91,7 @@ class OutcomeUpdate(Value):
     file: str = ""
     title: str = ""
     outcomes: tuple[OutcomeEvent, ...] = ()  # new ones
+    verified: OutcomeEvent | None = None  # whose open issue still has to be told
     watch: FixWatch | None = None
     outcome: str = ""  # of the lesson from now on
     stale: str | None = None  # why it no longer fits the code; empty: it does; None: as before

@@ -116,6 +116,9 @@ class NightOptions(Value):
     )
     max_issues: int = _option(3, "New issues a night, at most.", ge=0, le=100)
     issues_for_unknown: bool = _option(False, "Also open issues for errors without a known cause.")
+    close_verified: bool = _option(
+        False, "Close an issue once its fix is verified in production; else a comment proposes it."
+    )
     max_pull_requests: int = _option(1, "New draft pull requests a night, at most.", ge=0, le=100)
 
     # proof

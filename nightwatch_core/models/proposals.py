@@ -55,6 +55,16 @@ class Reopen(_Effect):
     body: str
 
 
+class Close(_Effect):
+    """A comment on an open issue whose fix is verified."""
+
+    kind: Literal["close"] = "close"
+    number: int
+    title: str
+    body: str
+    closes: bool  # False: it only says that the issue can be closed
+
+
 class DraftCommit(Value):
     """One commit of several: its message, and the files that it leaves otherwise."""
 
@@ -98,7 +108,7 @@ class PullUpdate(_Effect):
 
 
 Proposal = Annotated[
-    OpenIssue | Comment | Reopen | DraftPull | PullUpdate, Field(discriminator="kind")
+    OpenIssue | Comment | Reopen | Close | DraftPull | PullUpdate, Field(discriminator="kind")
 ]
 
 

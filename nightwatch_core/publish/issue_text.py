@@ -28,19 +28,31 @@ from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
 from nightwatch_core.text.plain_text import last_lines, one_line, plural, shortened
 
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
-SUBJECT = 72
-_CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
+TITLE, SUBJECT = 120, 72
 _DOUBTS: Mapping[Proof, str] = {"reproduced": "", "green": " (crash not reproduced)"}
 _MORE = "(More is in the night's report.)"
 # What switches checks off in a commit message, as [skip ci] does.
 _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", re.IGNORECASE)
 
 
-def issue_title(analysis: Analysis) -> str:
-    """Return the title of an issue: at most 120 characters that ping and close nothing."""
+def issue_title(finding: FindingView) -> str:
+    """Return the title of an issue: at most 120 characters that ping and close nothing.
+
+    No title holds the night, which the body names first: our items are found by their markers, and
+    people search for a title that stays.
+    """
+    analysis = finding.analysis
     named = title(analysis.title if analysis.has_cause else "") or title(analysis.case.title)
     named = named or "Production error"
-    return named if analysis.has_cause else title(f"{NO_CAUSE}: {named}")
+    return _with_app(finding, named if analysis.has_cause else f"{NO_CAUSE}: {named}")
+
+
+def _with_app(finding: FindingView, text: str) -> str:
+    """Put the application before a title, if it fits and the repository does not say the same."""
+    app = title(finding.analysis.case.leader.app)
+    repository = finding.commit.repository.rpartition("/")[2] if finding.commit else app
+    prefix = f"{app}: " if app and app.casefold() != repository.casefold() else ""
+    return title(f"{prefix}{text}" if len(prefix) + len(text) <= TITLE else text)
 
 
 def labels(analysis: Analysis) -> tuple[str, ...]:
@@ -56,35 +68,46 @@ def issue_body(finding: FindingView, key: str, night: str, comes_after: int | No
     names = ISSUE if finding.analysis.has_cause else HANDOVER
     link = f"This error came back after #{comes_after} was closed, with another cause."
     first = (link,) if comes_after else ()
-    return _joined(_head(finding, key, night), *first, *_sections(finding, names))
+    sections = _sections(finding, names, night=night)
+    return _joined(_head(finding, key, night), *first, *sections)
 
 
-def verified_body(fingerprint: str, key: str, night: str, event: OutcomeEvent) -> str:
-    """Return the comment that proposes to close an issue, with the figures that speak for it."""
+def verified_body(
+    fingerprint: str, key: str, night: str, event: OutcomeEvent, *, closes: bool
+) -> str:
+    """Return the comment on an issue that can be closed, with the figures that speak for it."""
     text = f"**The fix in #{event.number} is verified in production**: {markdown(event.because)}."
-    return _joined(marker(fingerprint, key, night), text, "This issue can be closed.")
+    then = "NightWatch closes this issue." if closes else "This issue can be closed."
+    return _joined(marker(fingerprint, key, night), text, then)
 
 
 def comment_body(finding: FindingView, key: str, night: str, news: str) -> str:
     """Return a comment on an issue whose error has news."""
     names = COMMENT if finding.analysis.has_cause else HANDOVER
-    sections = _sections(finding, names)
+    sections = _sections(finding, names, night=night)
     return _joined(_head(finding, key, night), f"**{markdown(news)}**", *sections)
 
 
 def pull_title(finding: FindingView) -> str:
     """Return the title of a draft pull request; it says so where no test proves the change."""
     doubt = _DOUBTS.get(proof_of(finding.analysis.gate), " (not proved)")
-    return _calm(title(f"{_verb(finding)}{doubt}: {finding.analysis.title}"))
+    return _calm(_with_app(finding, _change(finding, TITLE - len(doubt)) + doubt))
 
 
-def _verb(finding: FindingView) -> str:
-    return "Mitigate" if finding.mitigations else "Fix"
+def _change(finding: FindingView, limit: int) -> str:
+    """Name the change by the error's class and place, which stay: `Fix KeyError in orders/show`."""
+    case = finding.analysis.case
+    top = case.trace.top if case.trace else None
+    place = title(case.leader.transaction) or title(top.repo_path or top.path if top else "")
+    what = title(case.leader.error_class) or "an error"
+    change = f"{'Mitigate' if finding.mitigations else 'Fix'} {what}"
+    whole = f"{change} in {place}" if place else change
+    return whole if len(whole) <= limit else title(change, limit)
 
 
 def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> str:
     """Return the body of a draft pull request; it refers to our issue and closes nothing."""
-    sections = _sections(finding, DRAFT, issue=issue)
+    sections = _sections(finding, DRAFT, night=night, issue=issue)
     return _joined(_head(finding, key, night), *sections)
 
 
@@ -93,7 +116,7 @@ def commit_message(finding: FindingView, issue: int | None) -> str:
     refers = f"\n\nRefs #{issue}" if issue else ""
     cause = title(re.sub(r"#(?=\d|\s|$)", "", finding.analysis.root_cause[:4_000]), 1_000)
     body = fill(f"Root cause: {_calm(cause)}", 72, break_long_words=False, break_on_hyphens=False)
-    return f"{_subject(finding)}\n\n{body}{refers}\n"
+    return f"{_calm(_change(finding, SUBJECT))}\n\n{body}{refers}\n"
 
 
 def step_message(step: str, number: int, of: int, message: str) -> str:
@@ -102,16 +125,6 @@ def step_message(step: str, number: int, of: int, message: str) -> str:
     fix = f"Part of: {subject}" if number < of else rest.strip("\n")
     named = shortened(_calm(title(step)), SUBJECT)
     return f"{named}\n\n{step_line(number, of)}\n\n{fix}\n"
-
-
-def _subject(finding: FindingView) -> str:
-    whole = _calm(title(f"{_verb(finding)}: {finding.analysis.title}")).rstrip(".…")
-    for fits in (whole, whole.removeprefix("Fix: ")):
-        if len(fits) <= SUBJECT:
-            return fits
-    words = shortened(whole, SUBJECT + 1).rstrip("…")
-    ends = [end.start() for end in _CLAUSE.finditer(words) if 2 * end.start() > SUBJECT]
-    return words[: ends[-1]] if ends else words
 
 
 def _calm(text: str) -> str:

@@ -14,6 +14,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import OutcomeUpdate
 from nightwatch_core.models.options import MAX_OPEN_ISSUES, NightOptions
 from nightwatch_core.models.proposals import (
+    Close,
     Comment,
     DraftCommit,
     DraftPull,
@@ -56,7 +57,7 @@ def plan_issues(
     """Return issues to open, to comment on, to reopen; the rest with reasons.
 
     `drafts` are the drafts that will not be made: an issue says why. `followed` is what the night
-    brought for earlier proposals: an open issue whose fix is verified can be closed.
+    brought for earlier proposals.
 
     Errors with one cause share an issue. Limits count what is new tonight; a night that is taken up
     again counts what it opened before.
@@ -64,7 +65,8 @@ def plan_issues(
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
     may_write = options.highest_tier()[0] != "report"
-    proposals: list[Proposal] = [*_closings(issues, followed, commit, night)] if may_write else []
+    closings = _closings(issues, followed, commit, night, closes=options.close_verified)
+    proposals: list[Proposal] = [*closings] if may_write else []
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (share for cause in causes(in_order(analyses)) for share in shares(cause, issues)):
@@ -96,16 +98,26 @@ def _closings(
     followed: tuple[OutcomeUpdate, ...],
     commit: Commit | None,
     night: str,
-) -> Iterator[Comment]:
-    """Propose once to close each open issue whose fix was verified tonight."""
+    *,
+    closes: bool,
+) -> Iterator[Close]:
+    """Close each open issue whose fix is verified, or propose it, until that was published."""
     repository = commit.repository if commit else ""
-    news = ((update, event) for update in followed for event in update.outcomes)
-    for update, event in news:
-        for item in issues if event.kind == "verified" and event.number else ():
-            if item.state == "open" and update.fingerprint in item.names:
+    verified = ((update.fingerprint, update.verified) for update in followed)
+    for name, event in verified:
+        for item in issues if event else ():
+            if event and item.state == "open" and name in item.names:
                 key = effect_key("verified", repository, str(item.number), str(event.number))
-                body = issue_text.verified_body(item.fingerprint, key, night, event)
-                yield Comment(key=key, fingerprint=item.fingerprint, number=item.number, body=body)
+                first = item.fingerprint
+                yield Close(
+                    key=key,
+                    fingerprint=first,
+                    also=(name,),
+                    number=item.number,
+                    title=f"{'closed' if closes else 'can be closed'}: #{event.number} helped",
+                    body=issue_text.verified_body(first, key, night, event, closes=closes),
+                    closes=closes,
+                )
 
 
 def _skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
@@ -185,7 +197,7 @@ def _issue(
         key=key,
         fingerprint=analysis.fingerprint,
         also=share.also,
-        title=issue_text.issue_title(analysis),
+        title=issue_text.issue_title(finding),
         body=issue_text.issue_body(finding, key, night, comes_after),
         labels=issue_text.labels(analysis),
         fix=fix_digest(analysis.fix),

@@ -73,8 +73,12 @@ def view(report: RunReport, limits: blocks.Limits = blocks.FULL) -> blocks.Repor
 
 def title_of(report: RunReport) -> str:
     """Return the applications whose errors were read, and the night."""
-    night = line(report.night.id, blocks.NAME)
-    return " · ".join(filter(None, (apps_of(case.leader.app for case in report.cases), night)))
+    return " · ".join(filter(None, (app_of(report), line(report.night.id, blocks.NAME))))
+
+
+def app_of(report: RunReport) -> str:
+    """Name the applications whose errors were read."""
+    return apps_of(case.leader.app for case in report.cases) or report.application
 
 
 def apps_of(names: Iterable[str]) -> str:
@@ -97,7 +101,7 @@ def record_of(report: RunReport) -> NightRecord:
         started=report.started,
         finished=report.finished,
         errors=report.errors,
-        app=apps_of(case.leader.app for case in report.cases),
+        app=app_of(report),
         analysed=len(fresh(report)),
         known=len(report.analyses) - len(fresh(report)),
         issues=len(opened(report, "issue")),
@@ -130,6 +134,7 @@ _NAMES = {
     "issue": "issue",
     "comment": "comment on issue",
     "reopen": "reopened issue",
+    "close": "verified issue",
     "pull": "draft pull request",
     "update": "correction of draft pull request",
 }

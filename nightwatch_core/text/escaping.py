@@ -46,7 +46,7 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 # What GitHub turns into a mention, a reference, a link, or an e-mail address.
 _ACTIVE = re.compile(r"@|#\d|://|www\.|GH-\d", re.IGNORECASE)
 _REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|(?<=GH-)(?=\d)", re.IGNORECASE)
-_SCHEME = re.compile(r"(?:https?|ftp)://", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:https?|ftp)://(?=[\w\[])|(https?|ftp)://", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"[-+=#/]|\d{1,9}(?=[.)](?:\s|$))")
 _COMMAND = re.compile(r"^/(?=[a-z])", re.IGNORECASE | re.MULTILINE)
@@ -107,10 +107,10 @@ def title(text: str, limit: int = 120) -> str:
 def without_schemes(text: str) -> str:
     """Return the text with its web addresses as people say them, which programs do not link.
 
-    >>> without_schemes("see https://git.example/a, hhttp://ttp://b")
-    'see git.example/a, b'
+    >>> without_schemes("see https://git.example/a, hhttp://ttp://b, `https://`")
+    'see git.example/a, b, `https`'
     """
-    while (plain := _SCHEME.sub("", text)) != text:  # what is left may be another one
+    while (plain := _SCHEME.sub(r"\1", text)) != text:  # what is left may be another one
         text = plain
     return text
 

@@ -215,5 +215,6 @@ def test_the_run_page_shows_readable_names_and_artifacts() -> None:
         keys = {artifact.key for artifact in client.read_artifacts()}
         runs = {run.name: run.tags for run in client.read_flow_runs(limit=200)}
     assert analysed in names
-    assert set(runs[f"night-{CART.app}-{report.night.id}"]) >= {CART.app, report.night.id}
+    for flow in ("nightly", "learn"):
+        assert set(runs[f"{flow}-{CART.app}-{report.night.id}"]) >= {CART.app, report.night.id}
     assert {"nightwatch-errors", "nightwatch-report"} <= keys

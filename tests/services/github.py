@@ -416,6 +416,16 @@ class GitHub(Served):
     def _list_labels(self, query: dict[str, str], given: Any) -> Answer:
         return self._listed(list(self.labels.values()), query, "/labels")
 
+    def _get_label(self, query: Any, given: Any, name: str) -> Answer:
+        found = self.labels.get(unquote(name))
+        return Answer(200, found) if found else Answer(404, {"message": "Not Found"})
+
+    def _create_label(self, query: Any, given: Any) -> Answer:
+        if given["name"] in self.labels or len(given["description"]) > 100:
+            return Answer(422, {"message": "Validation Failed"})
+        self.labels[given["name"]] = shapes.label(self._at, given["name"])
+        return Answer(201, self.labels[given["name"]])
+
     def _add_labels(self, query: Any, given: Any, number: str) -> Answer:
         item = self._item(number)
         for name in given.get("labels", []) if isinstance(given, dict) else given:
@@ -618,6 +628,8 @@ _ROUTES = (
     _route("POST", f"/issues/{_N}/comments", _TALK, GitHub._create_comment),
     _route("POST", f"/issues/{_N}/labels", _TALK, GitHub._add_labels),
     _route("GET", "/labels", _HEAR, GitHub._list_labels),
+    _route("POST", "/labels", _TALK, GitHub._create_label),
+    _route("GET", "/labels/([^/]+)", _HEAR, GitHub._get_label),
     _route("GET", "/pulls", "pull_requests=read", GitHub._list_pulls),
     _route("POST", "/pulls", "pull_requests=write", GitHub._create_pull),
     _route("GET", f"/pulls/{_N}", "pull_requests=read", GitHub._get_pull),

@@ -160,7 +160,7 @@ def test_a_secret_block_named_by_the_pool_reaches_the_night_and_nobody_else(
 
 def test_a_retry_repeats_no_analysis_and_publishes_nothing(prefect: Prefect) -> None:
     done = {"flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}, "sort": "END_TIME_DESC"}
-    run = next(r for r in prefect.ask("/flow_runs/filter", done) if "night-" in str(r["name"]))
+    run = next(r for r in prefect.ask("/flow_runs/filter", done) if "nightly-" in str(r["name"]))
     nights, published = set(prefect.reports()), prefect.published()
     prefect.run("flow-run", "retry", str(run["id"]))
 

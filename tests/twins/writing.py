@@ -11,6 +11,7 @@ from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import (
+    Close,
     Comment,
     DraftPull,
     OpenIssue,
@@ -49,10 +50,14 @@ class MemoryOutbox:
             self.items.append(_item(proposal, len(self.items) + 1))
         elif all(item.number != proposal.number for item in self.items):
             return Receipt(**told, status="refused", reason=f"there is no #{proposal.number}")
+        changed: dict[str, Any] = {}
         if isinstance(proposal, Reopen):
-            opened = {"state": "open", "state_reason": "reopened", "closed_at": None}
+            changed = {"state": "open", "state_reason": "reopened", "closed_at": None}
+        if isinstance(proposal, Close) and proposal.closes:
+            changed = {"state": "closed", "state_reason": "completed"}
+        if changed and not isinstance(proposal, OpenIssue | DraftPull):
             self.items = [
-                item.model_copy(update=opened) if item.number == proposal.number else item
+                item.model_copy(update=changed) if item.number == proposal.number else item
                 for item in self.items
             ]
         if isinstance(proposal, Comment | Reopen) and proposal.also:
@@ -83,7 +88,7 @@ class MemoryOutbox:
         return f"{len(self.items)} own items in memory"
 
     def _number(self, proposal: Proposal) -> int | None:
-        if isinstance(proposal, Comment | Reopen):
+        if isinstance(proposal, Close | Comment | Reopen):
             return proposal.number
         return next((item.number for item in self.items if item.key == proposal.key), None)
 

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from urllib.parse import quote
 
 from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branches import Branches
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, account
 from nightwatch_core.adapters.github.connection import SERVICE
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, LabelRow, PullRow
 from nightwatch_core.adapters.hosts.outbox import HostOutbox, Kind
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.writes import Rejected, Writes
@@ -100,6 +101,14 @@ class GitHubOutbox(HostOutbox):
 
     def _reopen(self, number: int) -> None:
         self._repository.send("PATCH", f"issues/{number}", state="open", state_reason="reopened")
+
+    def _close(self, number: int) -> None:
+        self._repository.send("PATCH", f"issues/{number}", state="closed", state_reason="completed")
+
+    def _make_label(self, name: str, color: str, text: str) -> None:
+        if self._repository.find(LabelRow, f"labels/{quote(name)}") is None:
+            words = {"name": name, "color": color, "description": text}
+            self._writes.make(lambda: self._repository.send("POST", "labels", **words))
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None:
         self._repository.send("PATCH", f"issues/{number}", body=body)

@@ -102,6 +102,12 @@ class AccountRow(Row):
     login: Text
 
 
+class LabelRow(Row):
+    """A label of the repository."""
+
+    name: str
+
+
 class RefRow(Row):
     """Where a branch stands."""
 

@@ -20,6 +20,11 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.markers import LABEL, joined_body, patch_comment, read_marker
 
 Kind = Literal["issue", "pull"]
+OnItem = proposals.Comment | proposals.Reopen | proposals.Close
+VERDICT_LABELS = (  # for people to pick
+    (f"{LABEL}:useful", "2da44e", "The finding helped"),
+    (f"{LABEL}:wrong", "cf222e", "The finding is wrong: NightWatch analyses the error again"),
+)
 
 
 class _Outbox(Protocol):
@@ -44,6 +49,10 @@ class _Outbox(Protocol):
     ) -> tuple[Item, tuple[str, ...]]: ...  # and labels that say what it is not
 
     def _reopen(self, number: int) -> None: ...
+
+    def _close(self, number: int) -> None: ...  # as done
+
+    def _make_label(self, name: str, color: str, text: str) -> None: ...  # unless it is there
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None: ...
 
@@ -70,6 +79,7 @@ class HostOutbox(_Outbox):
         self._branches, self._writes = branches, writes
         self._clock, self._ours, self._scrub = clock, ours, scrub
         self._lock = threading.Lock()
+        self._has_verdict_labels = False
 
     def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish once per key, whoever asked first.
@@ -96,7 +106,7 @@ class HostOutbox(_Outbox):
                 return self._patch(proposal)
             case proposals.DraftPull():
                 return self._draft_pull(proposal)
-            case proposals.Comment() | proposals.Reopen():
+            case proposals.Comment() | proposals.Reopen() | proposals.Close():
                 return self._comment(proposal)
             case proposals.PullUpdate():
                 return self._update(proposal)
@@ -110,14 +120,18 @@ class HostOutbox(_Outbox):
         )
         unlabelled = LABEL not in made.labels
         reason = self._add_labels("issue", made.number, labels) if unlabelled else ""
+        reason = reason or self._make_verdict_labels()
         return proposals.receipt_for(issue, "done", made.number, made.html_url, reason)
 
-    def _comment(self, comment: proposals.Comment | proposals.Reopen) -> proposals.Receipt:
-        """Reopen first, comment last: doing the first twice does no harm."""
+    def _comment(self, comment: OnItem) -> proposals.Receipt:
+        """Reopen first, close last: what was cut short is seen to be unfinished."""
         number = comment.number
         on: Kind = comment.on if isinstance(comment, proposals.Comment) else "issue"
         item = self._our_item(on, number)
+        closes = isinstance(comment, proposals.Close) and comment.closes
         if existing := self._find_comment(on, number, comment.key):
+            if closes:
+                self._writes.make(lambda: self._close(number))
             return proposals.receipt_for(comment, "already there", number, existing.html_url)
         if isinstance(comment, proposals.Reopen) and item.state == "closed":
             if item.state_reason == "not_planned":
@@ -130,6 +144,8 @@ class HostOutbox(_Outbox):
         if label := getattr(comment, "label", ""):
             self._add_labels(on, number, [label])
         made = self._say(on, number, comment.key, comment.body)
+        if closes:
+            self._writes.make(lambda: self._close(number))
         return proposals.receipt_for(comment, "done", number, made.html_url)
 
     def _update(self, update: proposals.PullUpdate) -> proposals.Receipt:
@@ -190,6 +206,17 @@ class HostOutbox(_Outbox):
             return f"created without labels: {error}"
         return ""
 
+    def _make_verdict_labels(self) -> str:
+        """Make those that the repository lacks, once a night; return why not where that fails."""
+        if not self._has_verdict_labels:
+            self._has_verdict_labels = True
+            try:
+                for label in VERDICT_LABELS:
+                    self._make_label(*label)
+            except NightWatchError as error:
+                return f"labels for feedback were not created: {error}"
+        return ""
+
     def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
         labels = self._labels(pull.labels)
         if existing := self._find_pull(pull):
@@ -211,6 +238,7 @@ class HostOutbox(_Outbox):
             raise
         unlabelled = more or LABEL not in made.labels
         reason = self._add_labels("pull", made.number, [*labels, *more]) if unlabelled else ""
+        reason = reason or self._make_verdict_labels()
         receipt = proposals.receipt_for(pull, "done", made.number, made.html_url, reason)
         return receipt.model_copy(update={"sha": branch.sha})
 

@@ -233,6 +233,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 
+_OnIssue = proposals.Comment | proposals.Reopen | proposals.Close
 _LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
 
 
@@ -309,10 +310,15 @@ class LocalDelivery:
                 return self._open_issue(proposal)
             case proposals.DraftPull():
                 return self._draft_pull(proposal)
-            case proposals.Comment():
+            case proposals.Comment() | proposals.Close():
                 return self._comment(proposal)
             case proposals.Reopen():
-                return self._reopen(proposal)
+                opened = {"state": "open", "state_reason": "reopened", "closed_at": ""}
+                return self._comment_with_state(proposal, opened)
+            case proposals.Close(closes=True):
+                now = self.clock.now().isoformat()
+                closed = {"state": "closed", "state_reason": "completed", "closed_at": now}
+                return self._comment_with_state(proposal, closed)
             case proposals.PullUpdate():
                 raise Refused("no CI runs on local branches")
 
@@ -346,7 +352,7 @@ class LocalDelivery:
         text = patch(git, commit, commits=commits).decode("utf-8", "surrogateescape")
         return self.scrub(text)
 
-    def _comment(self, comment: proposals.Comment | proposals.Reopen) -> proposals.Receipt:
+    def _comment(self, comment: _OnIssue) -> proposals.Receipt:
         item = self._files.numbered(comment.number)
         if item is None:
             raise Refused(f"there is no issue {comment.number}")
@@ -360,20 +366,21 @@ class LocalDelivery:
         write(path, meta, comment.body)
         return proposals.receipt_for(comment, "done", comment.number, str(path))
 
-    def _reopen(self, reopen: proposals.Reopen) -> proposals.Receipt:
+    def _comment_with_state(
+        self, comment: proposals.Reopen | proposals.Close, state: Mapping[str, str]
+    ) -> proposals.Receipt:
         """The issue first, the comment last: doing the first twice does no harm."""
-        issue = self._files.numbered(reopen.number)
+        issue = self._files.numbered(comment.number)
         if issue is None or issue.kind != "issue":
-            raise Refused(f"there is no issue {reopen.number}")
+            raise Refused(f"there is no issue {comment.number}")
         try:
             meta, body = issue.parts()
         except GiveUp as error:
             raise Refused(f"{issue.path.name} cannot be read: {error}") from error
-        opened = {**meta, "state": "open", "state_reason": "reopened", "closed_at": ""}
-        write(issue.path, opened, body)
-        return self._comment(reopen)
+        write(issue.path, {**meta, **state}, body)
+        return self._comment(comment)
 
-    def _join(self, item: Document, comment: proposals.Comment | proposals.Reopen) -> None:
+    def _join(self, item: Document, comment: _OnIssue) -> None:
         if not comment.also:
             return
         try:

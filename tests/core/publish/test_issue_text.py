@@ -141,7 +141,8 @@ def test_nothing_from_outside_does_anything(text):
 def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
     of = hostile(text)
     unknown = of.model_copy(update={"handover": handed_over(text)})
-    titles = (issue_title(of), issue_title(unknown), pull_title(FindingView(of)))
+    told = FindingView(of, (), Commit(repository="acme/mono", sha="c" * 40))
+    titles = (issue_title(told), issue_title(FindingView(unknown)), pull_title(told))
     message = commit_message(FindingView(of), None)
     for words in (*titles, message):
         assert not re.search(r"@\w|GH-\d|#\d|:(?=//)|\u202e|\x1b", words)
@@ -158,7 +159,6 @@ def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
     )
     assert words.split("\n\n")[-1].startswith("Root cause: ")
     assert commit_message(FindingView(analysis()), 12).endswith("\n\nRefs #12\n")
-    assert len(commit_message(FindingView(analysis(title="t" * 500)), None).split("\n")[0]) <= 72
 
 
 def test_markers_go_round():
@@ -322,9 +322,11 @@ def test_our_arithmetic_stays_with_us():
 
 
 def test_brackets_stay_unless_they_switch_checks_off():
-    of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
+    told = case(group(transaction="dict[str, int] of [skip ci] and [ci-skip]"))
+    of = analysis(told, root_cause="Invoice#lines #3")
     named = pull_title(FindingView(of))
-    assert named == "Fix (not proved): dict[str, int] of (skip ci) and (ci-skip)"
+    where = "dict[str, int] of (skip ci) and (ci-skip)"
+    assert named == f"Fix AttributeError in {where} (not proved)"
     assert "Root cause: Invoice#lines 3" in commit_message(FindingView(of), None)
 
 
@@ -363,9 +365,10 @@ def test_only_our_issue_is_referred_to_and_nothing_is_closed():
 
 
 def test_a_title_of_nothing_visible_is_the_errors():
-    assert issue_title(analysis(title="\u200b\u202e")) == "AttributeError in cart/show"
+    hidden = FindingView(analysis(title="\u200b\u202e"))
+    assert issue_title(hidden) == "AttributeError in cart/show"
     nothing = analysis(case(group(error_class="\u200b", transaction="")), title="")
-    assert issue_title(nothing) == "Production error"
+    assert issue_title(FindingView(nothing)) == "Production error"
 
 
 @pytest.mark.slow
@@ -411,11 +414,18 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
     assert "such as example.com:8080/ or `curl b.example/c`." in words
     of = analysis(root_cause="It fixes `https://github.com/shop/shop/issues/5` at once.")
     assert "://" not in commit_message(FindingView(of), None)
+    of = analysis(root_cause="It cuts `http://` off.")
+    assert "It cuts `http` off." in commit_message(FindingView(of), None)
 
 
-@pytest.mark.parametrize(("title", "subject"), TABLES["subjects"])
-def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
-    assert commit_message(FindingView(analysis(title=title)), None).split("\n")[0] == subject
+@pytest.mark.parametrize("name", TABLES["titles"])
+def test_a_change_is_named_by_its_error_and_an_item_by_its_application(name):
+    leader, repository, expected = TABLES["titles"][name]
+    of = analysis(case(group(**leader)), title="No total")
+    told = FindingView(of, (), Commit(repository=repository, sha="c" * 40))
+    subject = commit_message(told, None).split("\n")[0]
+    assert [issue_title(told), pull_title(told), subject] == expected
+    assert len(subject) <= 72
 
 
 def test_the_number_of_a_change_is_told_once():

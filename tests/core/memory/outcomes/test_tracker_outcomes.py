@@ -90,6 +90,36 @@ def test_found_merged_deployed_verified_and_back() -> None:
     assert shop.lesson.watch.number == 9
 
 
+def test_a_verified_fix_is_told_to_its_open_issue_until_that_is_done() -> None:
+    watch = FixWatch(number=4, merged_at=at(2), verdict="verified")
+    known = lesson(80, watch=watch, outcomes=(fate("merged"), fate("verified")))
+    merged = pull(state="merged", merged_at=at(2))
+    for items, expected in (
+        ((merged, issue()), 4),
+        ((merged, issue(state="closed")), None),
+        ((merged,), None),
+        ((pull(), issue()), None),  # the tracker does not say that it was merged
+    ):
+        told = follow(known, *items)
+        assert (told.verified.number if told and told.verified else None) == expected
+    told = follow(mark_answered(known, "verified"), merged, issue())
+    assert not told or not told.verified
+    other = mark_answered(known, "merged")
+    assert [event.answered for event in other.outcomes] == [True, False]
+
+
+@pytest.mark.parametrize("name", TABLES["feedback_labels"])
+def test_the_last_word_of_people_counts(name: str) -> None:
+    nights, expected, trouble = TABLES["feedback_labels"][name]
+    known = lesson(80)
+    for number, labels in enumerate(nights, 6):
+        item = issue(labels=tuple(f"nightwatch:{word}" for word in labels.split()))
+        told = follow(known, item, now=tonight(number))
+        known = apply_outcomes(known, told) if told else known
+    assert " ".join(event.kind for event in known.outcomes) == expected
+    assert open_trouble(known) == trouble
+
+
 def counted(text: str) -> list[int]:
     """Return occurrences of nights: `80 0x3` are four."""
     runs = (run.partition("x") for run in text.split())
