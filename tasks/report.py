@@ -209,6 +209,7 @@ class Progress:
         """Remember the night that began; what is sent belongs to it."""
         list_for(night.id)
         record_night(night)
+        name_run("", night.id)
         self.night = night
         return night
 
