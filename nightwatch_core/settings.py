@@ -100,6 +100,18 @@ class Settings(_FromOutside):
     state_dir: Path = _from(
         "NIGHTWATCH_STATE", "Folder for state: reports, results, database.", Path(".nightwatch")
     )
+    database_url: SecretStr | None = _from(
+        "NIGHTWATCH_DATABASE",
+        "Database of several workers, postgresql://USER:PASSWORD@HOST/NAME; empty: a file of the "
+        "state folder.",
+        None,
+    )
+    shared_url: str = _from(
+        "NIGHTWATCH_SHARED",
+        "Folder that several workers share, s3://BUCKET/FOLDER, gs://… or file:///…: records, "
+        "reports, lessons.",
+        pattern=r"^((s3|gs|file|memory)://[^@?#]+)?$",
+    )
     knowledge_dir: Path = _from("NIGHTWATCH_KNOWLEDGE_DIR", "Folder of lessons.", Path("knowledge"))
     task_runner: str = _from(
         "NIGHTWATCH_TASK_RUNNER",
@@ -178,6 +190,14 @@ class Settings(_FromOutside):
             return address
         raise ValueError("http:// is allowed for localhost only: use https://")
 
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgres(cls, address: SecretStr | None) -> SecretStr | None:
+        start = address.get_secret_value().partition("://")[0] if address else "postgresql"
+        if start.removesuffix("+psycopg") == "postgresql":
+            return address
+        raise ValueError("it has to begin with postgresql://")
+
     @property
     def agents(self) -> Path:
         """Return the folder of agent files: one's own, else those that came with the package."""
@@ -188,6 +208,11 @@ class Settings(_FromOutside):
     def state(self) -> Path:
         """Return the state folder."""
         return self.home / self.state_dir
+
+    @property
+    def database(self) -> Path | SecretStr:
+        """Return the file or the address of ledger, nights and history."""
+        return self.database_url or self.state / "nightwatch.db"
 
     @property
     def knowledge(self) -> Path:

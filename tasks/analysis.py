@@ -32,9 +32,9 @@ from nightwatch_core.proof.crash import crash_of
 from nightwatch_core.proof.gate import try_out
 from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of
 from tasks.progress import ANALYSES
-from tasks.records import records
 from tasks.runner import digest, each, settled, step
-from tasks.wiring import night_cache, one_run, reading, transcripts
+from tasks.wiring import night_cache, one_run, reading, share, transcripts
+from tasks.wiring.local import records
 from tasks.workers import there
 
 # Tests and snippets that an analyst may run in the sandbox, at the commit that failed.
@@ -108,7 +108,10 @@ def explain(assignment: Assignment, options: NightOptions) -> Analysis:
     model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
     log.debug("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
     briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
-    return analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
+    try:
+        return analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
+    finally:
+        share("transcripts", "sent")
 
 
 @step("ask the analyst", patient=True)

@@ -48,7 +48,7 @@ from nightwatch_core.patterns.ignore_suggestions import comparable_nights, sugge
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of
 from tasks.runner import attempt, key_by_night, step
-from tasks.wiring import nights, publishing, reading
+from tasks.wiring import nights, publishing, reading, share
 
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
@@ -111,7 +111,9 @@ def archive_lessons(
 @step("rebuild index", patient=True)
 def rebuild_index(options: NightOptions) -> Index:
     """Read all documents and write index.yml."""
-    return publishing(options).knowledge.rebuild_index()
+    index = publishing(options).knowledge.rebuild_index()
+    share("knowledge")
+    return index
 
 
 def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> dict[str, str]:

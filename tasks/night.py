@@ -50,6 +50,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
 
     Raises `StopTheNight` where no night of that name was kept.
     """
+    wiring.fetch()
     report = wiring.nights().report(night)
     if report is None:
         raise StopTheNight(f"there is no night {night[:80]!r}: see `nightwatch history`")
@@ -174,6 +175,7 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
 
     A pasted record becomes a file source of its own.
     """
+    wiring.fetch()
     wiring.reset_ports()
     begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}

@@ -37,10 +37,9 @@ from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, 
 from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
-from tasks.records import records
 from tasks.runner import Attempt, attempt, digest, step
 from tasks.wiring import publishing, reading, transcripts
-from tasks.wiring.local import pace
+from tasks.wiring.local import pace, records
 from tasks.workers import there
 
 log = logging.getLogger(__name__)

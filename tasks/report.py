@@ -28,9 +28,9 @@ from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.plain_text import shortened
 from tasks.night import advice, banner, begin_night, name_run
-from tasks.records import records
 from tasks.runner import Attempt, attempt, attempt_and_go_on, step
-from tasks.wiring import masked, nights, publishing, reading
+from tasks.wiring import masked, nights, publishing, reading, share
+from tasks.wiring.local import records
 from tasks.wiring.proxies import destinations, list_for, record_night
 from tasks.wiring.services import alarms, service_calls, state_of
 
@@ -60,7 +60,7 @@ def with_health(report: RunReport) -> RunReport:
         earlier=tuple(item for item in history.value if item.id != report.night.id),
         lessons=lessons.value,
         knowledge_trouble=lessons.trouble or lessons.stop,
-        records_trouble="" if is_kept else NOTHING_KEPT,
+        records_trouble=share() if is_kept else NOTHING_KEPT,
         model_note=note.value,
         state=state_of(),
         alarms=alarms(),
@@ -89,6 +89,7 @@ def open_report(options: NightOptions, night: Night) -> RunReport:
 def keep_report(report: RunReport) -> RunReport:
     """Write the report's files; returns the report, which now knows its folder."""
     folder = publishing(report.options).nights.keep(report)
+    share()
     night = report.night.model_copy(update={"folder": folder})
     return report.model_copy(update={"night": night})
 

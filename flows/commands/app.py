@@ -13,6 +13,7 @@ import typer
 from flows.commands.night import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import REPLACED
+from tasks import wiring
 
 VERBS: Mapping[str, str] = {
     "init": "init:init",
@@ -89,9 +90,12 @@ def main() -> None:
     try:
         if advice := REPLACED.get(" ".join(sys.argv[1:2])):
             raise StopTheNight(f"unknown command {sys.argv[1]!r}: {advice}")
-        if named and named[0] not in STATELESS and "--help" not in sys.argv:
+        if not named or named[0] in STATELESS or "--help" in sys.argv:
+            app(named or VERBS)()
+        else:
             check_state()
-        app(named or VERBS)()
+            with wiring.shared_files():
+                app(named)()
     except NightWatchError as trouble:
         complain(trouble)
 

@@ -6,9 +6,10 @@ that a worker on another machine makes the same ones. Tests put others in with
 `tasks.dependencies.using`.
 """
 
+import logging
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -37,7 +38,7 @@ from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
 from nightwatch_core.analysis.agent_specs import agents_of, choose
 from nightwatch_core.code.failed_commit import Repository, opened
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import source_key
@@ -51,6 +52,7 @@ from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import local, proxies, services
 
+log = logging.getLogger(__name__)
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
@@ -98,7 +100,7 @@ def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports
 def nights() -> ports.Nights:
     """Return the store of nights, whatever the options."""
     instead = replacement()
-    own = instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
+    own = instead.publishing.nights if instead else _nights(settings())
     return proxies.recorded(ports.Nights, "nights", own)
 
 
@@ -153,10 +155,40 @@ def keep_piped_input(stream: IO[bytes]) -> str:
     return str(keep_stream(stream, settings().state / "input"))
 
 
-def one_night() -> AbstractContextManager[None]:
+@contextmanager
+def one_night() -> Iterator[None]:
     """Wait until no other process runs a night in the state folder, and hold it."""
     # Said on standard error: the terminal of a quiet night shows no log.
-    return state_folder.one_night(settings().state, partial(print, file=sys.stderr, flush=True))
+    say = partial(print, file=sys.stderr, flush=True)
+    with state_folder.one_night(settings().state, say), shared_files():
+        yield
+
+
+@contextmanager
+def shared_files() -> Iterator[None]:
+    """Begin with the files that all workers share, and share what was changed."""
+    fetch()
+    try:
+        yield
+    finally:
+        share()
+
+
+def fetch() -> None:
+    """Get what other workers shared; raises `TryLater` where the shared folder does not answer."""
+    if files := local.shared_files(settings()):
+        files.fetch()
+
+
+def share(*names: str) -> str:
+    """Share what was changed, of all folders unless some are named; returns what went wrong."""
+    try:
+        if files := local.shared_files(settings()):
+            files.send(*names)
+    except (NightWatchError, OSError) as trouble:
+        log.warning("other workers do not see what is new here: %s", trouble)
+        return f"other workers do not see what is new here: {trouble}"
+    return ""
 
 
 @lru_cache(maxsize=4)
@@ -243,7 +275,7 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         if quiet:
             return QuietOutbox()
         delivery = _outbox(options, at, night)
-        return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
+        return LedgerOutbox(delivery, at.database, night.id, SystemClock())
 
     to_slack = options.notify == "slack" and not options.dry_run
     notifier = services.slack(at, SystemClock()) if to_slack else LocalNotifier()
@@ -251,7 +283,7 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         outbox=outbox,
         notifier=notifier,
         knowledge=QuietKnowledge() if quiet else local.knowledge(options, at),
-        nights=NightStore(at.state, SystemClock()),
+        nights=_nights(at),
         batch_store=services.batch_store(options, at),
     )
 
@@ -277,9 +309,12 @@ def _watermark_key(options: NightOptions, at: Settings) -> str:
 
 
 def _live(name: str, options: NightOptions, at: Settings) -> ports.ErrorSource:
-    clock, key = SystemClock(), _watermark_key(options, at)
-    watermark = NightStore(at.state, clock).watermark(key)
-    return services.LIVE[name].make(options, at, watermark, clock)
+    watermark = _nights(at).watermark(_watermark_key(options, at))
+    return services.LIVE[name].make(options, at, watermark, SystemClock())
+
+
+def _nights(at: Settings) -> NightStore:
+    return NightStore(at.state, SystemClock(), at.database)
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from nightwatch_core import sample
@@ -16,16 +18,17 @@ from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside,
 from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
+from nightwatch_core.adapters.stores.shared_folder import SharedFiles, SharedFolder, SharedRecords
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
 )
 from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
+from nightwatch_core.ports import ErrorSource, FileSource, Records, SourceMaps
 from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
-from nightwatch_core.settings import PACKAGED, Settings
+from nightwatch_core.settings import PACKAGED, Settings, settings
 from tasks.progress import new_listener
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
@@ -89,15 +92,41 @@ class CodeRecords:
 
     def get(self, key: str) -> str | None:
         """Return what was put there."""
-        from tasks.records import code_records
-
-        return code_records().get(key)
+        return self._records().get(key)
 
     def put(self, key: str, text: str) -> None:
         """Keep it."""
+        self._records().put(key, text)
+
+    def _records(self) -> Records:
         from tasks.records import code_records
 
-        code_records().put(key, text)
+        return _shared_by_all(code_records(), None)
+
+
+def records() -> Records:
+    """Return records of this run, which another worker may go on with."""
+    from tasks.records import KEEP
+    from tasks.records import records as own
+
+    return _shared_by_all(own(), KEEP)
+
+
+def _shared_by_all(own: Records, keep: timedelta | None) -> Records:
+    url = settings().shared_url
+    return SharedRecords(own, shared_folder(url), SystemClock(), keep) if url else own
+
+
+shared_folder = lru_cache(maxsize=4)(SharedFolder)
+
+
+def shared_files(at: Settings) -> SharedFiles | None:
+    """Return the folders that all workers share; None where there is one worker."""
+    if not at.shared_url:
+        return None
+    folders = {name: at.state / name for name in ("nights", "transcripts", "sent", "bundles")}
+    folder = shared_folder(at.shared_url)
+    return SharedFiles(folder, folders | {"knowledge": at.knowledge}, at.state / "shared.lock")
 
 
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:

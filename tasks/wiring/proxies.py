@@ -24,7 +24,8 @@ from nightwatch_core.adapters.local.quiet import LocalNotifier, SystemClock
 from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.atomic_files import make_private
 from nightwatch_core.adapters.stores.database import NightStore
-from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, SentRequests
+from nightwatch_core.adapters.stores.postgres import located
+from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, SentRequests, is_private
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import Destination, NightOptions, ServiceCalls
@@ -38,6 +39,7 @@ from nightwatch_core.replay.sealing import RUN, Run, read_journal, sealed
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, names, settings
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, replacement
+from tasks.wiring.local import shared_folder
 
 _LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
 # The bundle has the time; rules are our own; an outbox is made for each night.
@@ -55,8 +57,15 @@ log = logging.getLogger(__name__)
 @lru_cache(maxsize=4)
 def scrubber(at: Settings) -> Scrubber:
     """Return the scrubber of a state folder, which masks our own secrets too."""
-    masks = Masks(partial(state_folder.mask_key, at.state))
+    masks = Masks(partial(_mask_key, at))
     return Scrubber(masks, _own_secrets(at), addresses=at.scrub_addresses)
+
+
+@lru_cache(maxsize=4)
+def _mask_key(at: Settings) -> bytes:
+    """All workers have one: what they ask a model is the same, and is paid for once."""
+    own = state_folder.mask_key(at.state)
+    return shared_folder(at.shared_url).create("mask-key", own) if at.shared_url else own
 
 
 @lru_cache(maxsize=4)
@@ -67,7 +76,8 @@ def second_check(at: Settings) -> redaction.SecondCheck:
 
 def _own_secrets(at: Settings) -> tuple[str, ...]:
     values = (getattr(at, name) for name in type(at).model_fields)
-    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+    whole = tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+    return (*whole, *(located(at.database_url)[1] if at.database_url else ()))
 
 
 def night_fence(night: str) -> str:
@@ -76,7 +86,7 @@ def night_fence(night: str) -> str:
     Nobody can foresee it who does not know the state folder's key; a night that is taken up again
     has the same, so that what was paid for is found.
     """
-    key = state_folder.mask_key(settings().state)
+    key = _mask_key(settings())
     return hmac.new(key, f"fence {night}".encode(), "sha256").hexdigest()[:12]
 
 
@@ -163,11 +173,19 @@ def sent_requests() -> SentRequests:
 
 def destinations(prefect: str) -> tuple[Destination, ...]:
     """Return the bytes per destination; `prefect` is its API address, empty if embedded."""
-    sent, address = MANIFEST.destinations(), urlsplit(prefect)
-    if (address.hostname or "localhost") in ("localhost", "127.0.0.1", "::1"):
-        return sent
-    host = address.netloc.rpartition("@")[2]
-    return (*sent, Destination(service="Prefect", host=host, listed=False))
+    at = settings()
+    addresses = {"Prefect": prefect, "the shared folder": at.shared_url}
+    if at.database_url:
+        addresses["the database"] = f"postgresql://{located(at.database_url)[0]}"
+    hosts = {
+        name: urlsplit(address).netloc.rpartition("@")[2] for name, address in addresses.items()
+    }
+    unlisted = (
+        Destination(service=name, host=host, listed=False)
+        for name, host in hosts.items()
+        if host and not is_private(f"http://{host}")
+    )
+    return (*MANIFEST.destinations(), *unlisted)
 
 
 # Nights are recorded while they run.

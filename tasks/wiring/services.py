@@ -194,9 +194,8 @@ def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
 
     proxies.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
-    database = settings.state / "nightwatch.db"
     return SlackNotifier(
-        *(token, settings.slack_channel, database, clock),
+        *(token, settings.slack_channel, settings.database, clock),
         api_url=settings.slack_api_url,
         sleep=pace.pause,
         timeout=pace.silence or SILENCE,
@@ -210,10 +209,11 @@ def _ours(settings: Settings) -> Any:
     from nightwatch_core.adapters.hosts.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
-    ledger = settings.state / "nightwatch.db"
     client = _github(settings, "read as who writes")
     return Ours(
-        partial(account, client), lambda: published(ledger), listed(settings.former_accounts)
+        partial(account, client),
+        lambda: published(settings.database),
+        listed(settings.former_accounts),
     )
 
 

@@ -4,13 +4,10 @@ import hashlib
 import json
 import logging
 import re
-import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,7 +15,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.adapters.slack.messages import Message, messages
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.adapters.stores.database import connect, translated
+from nightwatch_core.adapters.stores.database import Place, ask
 from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
@@ -175,9 +172,9 @@ class SentMessage(Value):
 
 
 class SentMessages:
-    """The messages of one night in one channel, in the state's SQLite file."""
+    """The messages of one night in one channel, in the database."""
 
-    def __init__(self, database: Path, night: str, channel: str) -> None:
+    def __init__(self, database: Place, night: str, channel: str) -> None:
         self._database, self.night, self.channel = database, night, channel
         self._at = (night, channel)
 
@@ -194,7 +191,7 @@ class SentMessages:
         """Record a message before it is sent; the first attempt's time stays."""
         self._run(
             "INSERT INTO slack_messages (night, channel, part, digest, sent) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET ts = '', digest = excluded.digest",
+            " ON CONFLICT (night, channel, part) DO UPDATE SET ts = '', digest = excluded.digest",
             (*self._at, part, digest, now),
         )
 
@@ -216,9 +213,8 @@ class SentMessages:
         """Delete the whole thread."""
         self._run("DELETE FROM slack_messages WHERE night = ? AND channel = ?", self._at)
 
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
-        with translated(self._database), closing(connect(self._database)) as database:
-            return database.execute(statement, values).fetchall()
+    def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
+        return ask(self._database, statement, values)
 
 
 class SlackDelivery:
@@ -370,7 +366,7 @@ class SlackNotifier:
         self,
         token: SecretStr,
         target: str,
-        database: Path,
+        database: Place,
         clock: Clock,
         *,
         api_url: str = API,
@@ -378,7 +374,7 @@ class SlackNotifier:
         timeout: float = SILENCE,
         withhold: Scrub = str,
     ) -> None:
-        """`target` is a channel's id, a person's id or e-mail; `database` the state's SQLite file.
+        """`target` is a channel's id, a person's id or e-mail; `database` where messages are noted.
 
         Nothing is sent yet. `timeout` in seconds. Every text of a message goes through `withhold`.
         """

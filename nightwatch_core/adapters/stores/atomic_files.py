@@ -50,6 +50,16 @@ def rewrite(path: Path, content: bytes) -> None:
     write(path, content, mode=stat.S_IMODE(path.lstat().st_mode) if path.exists() else SHARED)
 
 
+def create(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet, whole; raises `FileExistsError`, or another `OSError`."""
+    own = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+    try:
+        write(own, content)
+        os.link(own, path)
+    finally:
+        own.unlink(missing_ok=True)
+
+
 def append(path: Path, content: bytes) -> None:
     """Add to a file that only its owner may read, made where it is missing; raises `OSError`."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,25 +1,27 @@
-"""The one SQLite file of the state folder: the ledger, the nights, and what Slack was told."""
+"""The ledger, the nights, and what Slack was told: in SQLite's one file, or in PostgreSQL."""
 
+import atexit
 import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from filelock import BaseFileLock, FileLock, Timeout
-from pydantic import ValidationError
+from filelock import FileLock, Timeout
+from pydantic import SecretStr, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from nightwatch_core.adapters.html.page import as_html, as_index
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
+from nightwatch_core.adapters.stores.postgres import Postgres
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
 from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
@@ -41,12 +43,19 @@ _FREE = "free disk space, or check who owns it"
 _MOVE = "move it away to start without history; what was published is looked for all the same"
 
 
-def connect(path: Path) -> sqlite3.Connection:
+Place = Path | SecretStr  # SQLite's file, or PostgreSQL's address
+
+
+def connect(place: Place) -> Any:
     """Open the database, made or brought up to date as needed; close it when done.
 
-    Statements commit by themselves. Raises `StopTheNight` where the file cannot be used, `TryLater`
+    Statements commit by themselves. Raises `StopTheNight` where it cannot be used, `TryLater`
     where another process keeps it busy.
     """
+    return _connect(place) if isinstance(place, Path) else Postgres(place, MIGRATIONS)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
     with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
@@ -62,7 +71,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def transaction(path: Path) -> Iterator[sqlite3.Connection]:
+def transaction(path: Place) -> Iterator[Any]:
     """Yield a transaction that holds the write lock; raises as `connect` does."""
     with closing(connect(path)) as connection:
         with translated(path):
@@ -80,8 +89,34 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("COMMIT")
 
 
+def ask(place: Place, query: str, values: Sequence[object] = ()) -> list[Any]:
+    """Return the rows of one statement; raises as `connect` does."""
+    with translated(place), closing(connect(place)) as database:
+        rows: list[Any] = database.execute(query, values).fetchall()
+        return rows
+
+
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def alone(place: Place, what: str, patience: float) -> Iterator[None]:
+    """Hold something that one process at a time may do; it is free when that process has died.
+
+    Raises `TryLater` after `patience` seconds, else as `connect` does.
+    """
+    if isinstance(place, Path):
+        lock = place.with_name(f"{place.name}.{what}.lock")
+        with translated(place):
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held = FileLock(lock, timeout=patience).acquire()
+        with held:
+            yield
+    else:
+        with closing(Postgres(place, MIGRATIONS)) as connection:
+            connection.hold(what, patience)
+            yield
+
+
+@contextmanager
+def translated(path: Place) -> Iterator[None]:
     """Tell what SQLite and the file system complain about as what to do."""
     try:
         yield
@@ -135,7 +170,7 @@ class LedgerOutbox:
     """An `Outbox` around another one; safe against kill -9 and against a second process."""
 
     outbox: Outbox
-    path: Path  # of the database
+    path: Place  # of the database
     night: str
     clock: Clock
     patience: float = PUBLISHING_PATIENCE  # seconds to wait for another publisher
@@ -146,13 +181,8 @@ class LedgerOutbox:
         Raises `StopTheNight` where the ledger cannot be written (then nothing is published) or the
         outbox says so, `TryLater` where another process keeps publishing.
         """
-        lock = self.path.with_name(f"{self.path.name}.publish.lock")
-        # Outboxes look, then create: two processes must not look at the same time. The system
-        # frees the lock of a process that died.
-        with translated(self.path):
-            lock.parent.mkdir(parents=True, exist_ok=True)
-            held = FileLock(lock, timeout=self.patience).acquire()
-        with held:
+        # Outboxes look, then create: two processes must not look at the same time.
+        with alone(self.path, "publish", self.patience):
             return self._answered(proposal) or self._asked(proposal)
 
     def probe(self) -> str:
@@ -213,9 +243,9 @@ STATES = {
 }
 
 
-def published(path: Path) -> frozenset[str]:
+def published(path: Place) -> frozenset[str]:
     """Return the addresses of everything that was published, as the ledger at `path` says."""
-    if not path.exists():
+    if isinstance(path, Path) and not path.exists():
         return frozenset()
     with transaction(path) as connection:
         rows = connection.execute("SELECT receipt FROM ledger WHERE state = 'done'").fetchall()
@@ -230,7 +260,7 @@ def digest(proposal: Proposal) -> str:
 
 
 def _write(
-    connection: sqlite3.Connection,
+    connection: Any,
     proposal: Proposal,
     state: str,
     night: str,
@@ -261,17 +291,17 @@ def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:
 # Past nights: their folders `nights/<id>/` with reports, and their history.
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends
+_HELD: dict[Path, ExitStack] = {}  # nights of this process; they are free when it has ended
 UNFINISHED = ("running", "failed")  # taken up again by the next run of the same window
 FINISHED = ("complete", "degraded")
 
 
 class NightStore:
-    """The Nights port on the folder `state`."""
+    """The Nights port on the folder `state`, and on its database or another one."""
 
-    def __init__(self, state: Path, clock: Clock) -> None:
+    def __init__(self, state: Path, clock: Clock, database: Place | None = None) -> None:
         self._nights = state / "nights"
-        self._database = state / "nightwatch.db"
+        self._database = database or state / "nightwatch.db"
         self._clock = clock
 
     def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
@@ -378,20 +408,25 @@ class NightStore:
             folder.mkdir(parents=True, exist_ok=True)
             if folder.resolve() in _HELD:
                 return
-            try:
-                lock.acquire(timeout=0)
-            except Timeout as error:
-                raise NotTonight(
-                    f"night {id} is running in another process: wait until it has ended, or stop it"
-                ) from error
-            _HELD[folder.resolve()] = lock
+            with ExitStack() as held:
+                try:
+                    lock.acquire(timeout=0)
+                    held.callback(lock.release, force=True)
+                    if not isinstance(self._database, Path):  # also on another machine
+                        held.enter_context(alone(self._database, f"night {id}", 0))
+                except (Timeout, TryLater) as error:
+                    raise NotTonight(
+                        f"night {id} is running in another process: wait until it has ended, "
+                        "or stop it"
+                    ) from error
+                _HELD[folder.resolve()] = kept = held.pop_all()
+                atexit.register(kept.close)  # later there is no library left to close it with
             for torn in folder.glob(".tmp-*"):  # of a process that was killed while writing
                 torn.unlink(missing_ok=True)
 
     def _release(self, id: str) -> None:
-        lock = _HELD.pop(self._folder(id).resolve(), None)
-        if lock is not None:
-            lock.release(force=True)
+        if held := _HELD.pop(self._folder(id).resolve(), None):
+            held.close()
 
     def _status(self, id: str) -> str:
         rows = self._ask("SELECT status FROM nights WHERE id = ?", id)
@@ -408,8 +443,8 @@ class NightStore:
             *(record.id, name, record.status, started, ended, record.model_dump_json()),
         )
 
-    def _rows(self) -> list[sqlite3.Row]:
-        if not self._database.exists():
+    def _rows(self) -> list[Any]:
+        if isinstance(self._database, Path) and not self._database.exists():
             return []
         return self._ask("SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC")
 
@@ -417,12 +452,11 @@ class NightStore:
         query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
         return filter(None, map(_record_in, self._ask(query, *statuses)))
 
-    def _ask(self, query: str, *values: str | None) -> list[sqlite3.Row]:
-        with translated(self._database), closing(connect(self._database)) as database:
-            return database.execute(query, values).fetchall()
+    def _ask(self, query: str, *values: str | None) -> list[Any]:
+        return ask(self._database, query, values)
 
 
-def _record_in(row: sqlite3.Row) -> NightRecord | None:
+def _record_in(row: Any) -> NightRecord | None:
     try:
         return NightRecord.model_validate_json(row["record"])
     except ValidationError:

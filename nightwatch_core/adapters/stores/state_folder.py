@@ -165,23 +165,13 @@ def mask_key(state: Path) -> bytes:
         if path.exists() and len(path.read_bytes()) != _BYTES:
             path.unlink(missing_ok=True)
         if not path.exists():
-            _make(path)
+            with suppress(FileExistsError):  # of several processes the first one's key stays
+                atomic_files.create(path, secrets.token_bytes(_BYTES))
         return path.read_bytes()
     except OSError as error:
         raise StopTheNight(
             f"{path} cannot be made or read ({error.strerror}): change NIGHTWATCH_STATE"
         ) from error
-
-
-def _make(path: Path) -> None:
-    """Of several processes the first one's key stays."""
-    own = path.with_name(f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}")
-    try:
-        atomic_files.write(own, secrets.token_bytes(_BYTES))
-        with suppress(FileExistsError):
-            os.link(own, path)
-    finally:
-        own.unlink(missing_ok=True)
 
 
 # Batches: one file each, `batches/<digest>.json`. A broken one is named and left as it is.
