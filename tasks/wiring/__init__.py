@@ -9,7 +9,7 @@ that a worker on another machine makes the same ones. Tests put others in with
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
