@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock, Thread
 
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.errors import ReadingProgress
@@ -47,6 +47,28 @@ def tell(text: str) -> None:
     """Show a sentence to whoever watches."""
     for listener in _shown:
         listener(text)
+
+
+@contextmanager
+def ticking() -> Iterator[Show]:
+    """Tell every second what a block does, and for how long; it says what by the given function."""
+    begun, over = [("", time.monotonic())], Event()
+
+    def begin(text: str) -> None:
+        begun.append((text, time.monotonic()))
+
+    def tick() -> None:
+        while not over.wait(1.0):
+            text, since = begun[-1]
+            tell(f"{text} {time.monotonic() - since:.0f} s".lstrip())
+
+    thread = Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield begin
+    finally:
+        over.set()
+        thread.join()
 
 
 def throttled(show: Show, seconds: float) -> Show:

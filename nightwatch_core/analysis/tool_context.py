@@ -98,8 +98,8 @@ class RunsLeft:
     def take(self, kind: RunKind, text: str, edits: tuple[Edit, ...] = ()) -> Run:
         """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
         if self.runs <= 0 or self.seconds <= RUNS_SECONDS_KEPT:
-            most = f"{plural(RUNS, 'run')} and {RUNS_SECONDS:.0f} s an error"
-            raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
+            left = f"{plural(self.runs, 'run')} and {max(0.0, self.seconds):.0f} s are left"
+            raise Refusal(f"Not run: {left}, which is too little. Go on without.")
         try:
             with self.turn:
                 result = self._kept(kind, text, edits)

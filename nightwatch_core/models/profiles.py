@@ -37,6 +37,9 @@ class Profile(Value):
     digest: str = ""  # of the manifests and lock files that it was proved with
     sources: dict[str, str] = {}  # the file that each fact comes from
     by_hand: tuple[str, ...] = ()  # fields that a person keeps as they are
+    asked: str = ""  # digest of the manifests for which a model was asked: never again for them
+    proposed: str = ""  # how a model proposes to test it, in the words of nightwatch.toml
+    because: str = ""  # why, in the model's words; untrusted
 
     @property
     def is_runnable(self) -> bool:

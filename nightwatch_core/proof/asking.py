@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from nightwatch_core.analysis import analyst, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import CallHistory, converse
@@ -57,6 +59,16 @@ def prompt(name: str) -> str:
     """Read a prompt template; its fields are in braces."""
     file = files(__package__) / "prompts" / f"{name}.txt"
     return file.read_text(encoding="utf-8").rstrip()
+
+
+def schema_of(name: str, kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of an answer whose only field of its own is a list."""
+    fields = {
+        **dict.fromkeys(("title", "root_cause"), {"type": "string"}),
+        "confidence": Answer.model_json_schema()["properties"]["confidence"],
+        name: {"type": "array", "items": kind.model_json_schema()},
+    }
+    return {"type": "object", "properties": fields, "required": [*fields]}
 
 
 class Question(NamedTuple):

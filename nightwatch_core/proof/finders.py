@@ -62,10 +62,10 @@ def clues(files: Files) -> tuple[Clue, ...]:
     return tuple(dict.fromkeys(clue for find in FINDERS for clue in find(files)))
 
 
-def versions_asked(found: tuple[Clue, ...]) -> Words:
-    """Return the versions that are asked for; where a person says one, no other."""
-    named = first_of(found, "version")
-    return tuple(item for item in named if named[item].source.endswith(PERSONS)) or tuple(named)
+def stated(found: tuple[Clue, ...], kind: ClueKind) -> Words:
+    """Return what nightwatch.toml or a proposal says of a kind: it stands alone."""
+    named = first_of(found, kind)
+    return tuple(item for item in named if named[item].source.endswith(SAID))
 
 
 def first_of(found: tuple[Clue, ...], kind: ClueKind) -> dict[str, Clue]:
@@ -102,7 +102,7 @@ _SETS_UP = re.compile(  # what makes the tables of a database, before the tests
     r"(?:^|run |exec )((?:python3? )?(?:alembic upgrade|flask db upgrade|manage\.py migrate"
     r"|\S*rails db:|\S*rake db:|npx prisma (?:migrate|db push))[^\n]*)"
 )
-_SERVICES = {
+SERVICES = {
     "postgresql": r"postgres|postgis|timescale",
     "mysql": r"mysql|mariadb|percona",
     "redis": r"redis|valkey|keydb",
@@ -140,7 +140,7 @@ def version_asked(text: object) -> str:
 
 
 def _services_in(text: str, source: str) -> Iterator[Clue]:
-    for name, pattern in _SERVICES.items():
+    for name, pattern in SERVICES.items():
         if re.search(pattern, text, re.I):
             yield Clue("service", name, source)
 
@@ -175,8 +175,8 @@ def _variables(table: object, source: str) -> Iterator[Clue]:
 
 
 def _by_person(files: Files) -> Iterator[Clue]:
-    """Read nightwatch.toml: version, install, variables, services, test."""
-    for path in dict.fromkeys((f"{files.root}{PERSONS}", PERSONS)):
+    """Read nightwatch.toml, then what a model proposes in its words."""
+    for path in dict.fromkeys((f"{files.root}{PERSONS}", PERSONS, PROPOSED)):
         try:
             table = tomllib.loads(files.top(path))
         except (ValueError, RecursionError):
@@ -188,7 +188,7 @@ def _by_person(files: Files) -> Iterator[Clue]:
             Clue(kind, str(line), path) for kind in kinds for line in _listed(table.get(kind))
         )
         yield from _variables(table.get("variables"), path)
-        yield from (Clue("service", str(item), path) for item in table.get("services", ()))
+        yield from (Clue("service", str(item), path) for item in _listed(table.get("services")))
 
 
 def _by_container(files: Files) -> Iterator[Clue]:
@@ -462,7 +462,8 @@ def _by_switch(files: Files) -> Iterator[Clue]:
             yield Clue("switch", "PYTEST_ADDOPTS=--sqlite", path)
 
 
-PERSONS = "nightwatch.toml"
+PERSONS, PROPOSED = "nightwatch.toml", "a model's proposal"  # no file is called so
+SAID = (PERSONS, PROPOSED)
 SQLITE = "sqlite:////tmp/nightwatch-test.sqlite3"
 FINDERS: tuple[Callable[[Files], Iterator[Clue]], ...] = (
     _by_person,

@@ -19,12 +19,14 @@ from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import FileChange, Preparation, Run
 from nightwatch_core.models.value import Value
 from nightwatch_core.proof.finders import (
-    PERSONS,
+    PROPOSED,
+    SAID,
+    SERVICES,
     Clue,
     Files,
     clues,
     first_of,
-    versions_asked,
+    stated,
     words_of,
 )
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
@@ -193,6 +195,19 @@ def language_of(changed: Words, paths: Words) -> tuple[str, str]:
     return best, ""
 
 
+def with_proposal(kit: Kit, paths: Words, read: Read, text: str) -> Kit:
+    """Find anew how a project is tested, with a proposal in the words of nightwatch.toml."""
+
+    def read_both(path: str) -> str | None:
+        return text if path == PROPOSED else read(path)
+
+    made = _detected(kit.language, kit.root, (*paths, PROPOSED), read_both) if text else None
+    by_person = kit.preparation and kit.preparation.whole_tree
+    if made and by_person:
+        made = made._replace(preparation=kit.preparation)
+    return made or kit
+
+
 class _Project(NamedTuple):
     facts: frozenset[str] = frozenset({"tests"})  # names that `when` may have
     fields: Fields = {}
@@ -289,7 +304,7 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...], inside: Words) -
         )
         runner, rest = next(called, (None, ""))
         if runner is None:
-            if clue.source.endswith(PERSONS):  # whatever it is
+            if clue.source.endswith(SAID):  # whatever it is
                 words = ("/bin/sh", "-c", command)
                 yield Runner(
                     name=f"`{command}` as in {clue.source}", words=words, takes_files=False
@@ -382,7 +397,7 @@ def _python(files: Files, around: Files, inside: Words, found: tuple[Clue, ...])
                 for name, held in listed.items()
             ),
             words=("/bin/sh", "-c", script["python_install"]),
-            versions=versions_asked(found),
+            versions=stated(found, "version") or tuple(first_of(found, "version")),
             fetches=bool(lines),
             build=("/bin/sh", "-c", script["python_build"], around.root or ".") if is_built else (),
         ),
@@ -455,7 +470,7 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     said = "\n".join((script, *first_of(found, "test")))
     named = [one for one in _RUNNERS if one in needs or re.search(rf"(?<![\w-]){one}(?!\S)", said)]
     named += [one for one in _NODES if re.search(rf"\b{one.replace(' ', ' .*')}\b", said)]
-    if not (named or is_script) and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
+    if not (named or table("scripts")) and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
         named.append("node --test")
     named += ["npm test"] if is_script else []
     if "eslint" in needs and ("eslintConfig" in package or any(map(_ESLINT.match, inside))):
@@ -477,6 +492,7 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     major = re.match(r"(pnpm@|bun@)\d+", asked)
     spec = major[0] if major and usual.startswith(major[1]) else usual
     script = kits().scripts["node_install"]
+    install = " && ".join(stated(found, "install")) or install
     words = ("/bin/sh", "-c", script, f"/work/{root}", install, spec, usual)
     preparation = _from_manifests("javascript", names, words, text, found)
     links = ((f"{root}node_modules", "/env/node_modules"),)
@@ -492,12 +508,14 @@ def _from_manifests(
     environment: tuple[tuple[str, str], ...] = (),
 ) -> Preparation:
     texts = {name: text(name) for name in names}
+    own = stated(found, "install") if language != "javascript" else ()
+    words = ("/bin/sh", "-c", " && ".join(own)) if own else words
     return Preparation(
         language=language,
         files=tuple(FileChange(path=name, text=item) for name, item in texts.items() if item),
         words=words,
         environment=environment,
-        versions=versions_asked(found),
+        versions=stated(found, "version") or tuple(first_of(found, "version")),
     )
 
 
@@ -619,7 +637,7 @@ def starting(kit: Kit) -> str:
     scripts = kits().scripts
     names = sorted(set(re.findall(r"\b[a-z]\w{1,30}\b", " ".join(dict(kit.variables).values()))))
     roles = " ".join(names[:40])
-    wanted = (scripts[item] for item in kit.services if item in scripts)
+    wanted = (scripts[item] for item in kit.services if item in scripts and item in SERVICES)
     started = [text.strip().format(roles=roles) for text in wanted]
     return "".join(
         f"{line}\n" for line in (*started, *(f"{{ {s}; }} >/tmp/setup.log 2>&1" for s in kit.setup))

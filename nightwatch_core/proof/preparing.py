@@ -2,23 +2,32 @@
 
 import re
 import shlex
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple, get_args
 
+from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.prompts import fenced, only_data
+from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.models.answer import Allowance, Answer, Edit, Usage
+from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.profiles import Profile
-from nightwatch_core.models.proposals import Run
-from nightwatch_core.ports import CodeReader, ProjectDocuments, Sandbox
-from nightwatch_core.proof import kits
+from nightwatch_core.models.proposals import PATIENCE, Run
+from nightwatch_core.ports import Clock, CodeReader, Model, ProjectDocuments, Sandbox
+from nightwatch_core.proof import asking, kits
 from nightwatch_core.proof.environment import Environment, NightCache
 from nightwatch_core.proof.finders import ClueKind, first_of
 from nightwatch_core.proof.profiles import (
     EXCLUDES,
     PREPARE,
+    as_proposed,
     digest_of,
     document_name,
     kept_profile,
@@ -27,9 +36,12 @@ from nightwatch_core.proof.profiles import (
     summary,
     with_profile,
 )
-from nightwatch_core.text.plain_text import error_line, one_line, plural
+from nightwatch_core.text.escaping import block, clean, line
+from nightwatch_core.text.plain_text import error_line, one_line, plural, shortened
 
 SUITE_SECONDS = 300.0  # of one run of all tests; of one that takes longer some files are run
+PROJECT_SECONDS = 1_200.0  # by the clock, after which no other way of one project is tried
+_MOST = f"at most {SUITE_SECONDS:.0f} s of the processors, {PATIENCE * SUITE_SECONDS:,.0f} s in all"
 _SAMPLE = 10  # files
 _RED, _NAME = 200, 200  # tests that are named, and characters of a name
 _TOLD = 6  # clues of a kind
@@ -38,7 +50,9 @@ _ASIDE = re.compile(r"(^|/)(examples?|demos?|docs?|samples?|website|fixtures|ben
 _BUNDLED = ("bundle", "exec")
 _GENERIC = re.compile(r"Failed to import test module|while (importing|loading) |^Error:? *$")
 _WHY = re.compile(
-    r"(?m)^(?:E\s+|\s*)((?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
+    r"(?m)^(?:E\s+|\s*)("
+    r"[\w.:]+(?:Error|Exception|NotFound):[ \t]*\n\s*[^\n]+"  # RSpec has the message below
+    r"|(?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
 )
 _ABOUT = (  # what is asked once of a prepared environment: its interpreter, and what it lacks
     '"${NIGHTWATCH_INTERPRETER:-true}" --version 2>/dev/null'
@@ -137,7 +151,7 @@ def described_project(
         sandbox.prepare(tree.commit, kit.preparation)
     if kept is None or not kept.is_runnable:
         raise GiveUp(f"{where}; {summary(kept) if kept else 'not tried yet'}: {PREPARE}")
-    if stale := staleness(kit, kept):
+    if stale := staleness(as_proposed(kit, tree, kept), kept):
         raise GiveUp(stale)
     return f"{where}. {summary(kept)}"
 
@@ -160,17 +174,24 @@ def proved_profile(
     kept: Profile | None,
     date: str,
     tell: Callable[[str], object] = lambda _text: None,
+    keep: Callable[[str], str] = lambda _output: "",
 ) -> Profile:
-    """Run the project's tests in the ways that its files name, and return the best of them."""
+    """Run the project's tests in the ways that its files name, and return the best of them.
+
+    `keep` gets what the tests printed where some are red, and says where it is.
+    """
     best: Proof | None = None
     lacked = ""  # by the first way that could not be prepared
+    tried: list[Environment] = []
     for variant in _variants(_by_hand(kit, kept), tree.commit.at, date):
         is_own = variant.preparation is not None and not variant.preparation.beside
-        if best and is_own and best.environment.how != BESIDE:
+        is_late = sum(item.seconds for item in tried) > PROJECT_SECONDS
+        if best and (is_late or (is_own and best.environment.how != BESIDE)):
             continue
         environment = Environment(
-            sandbox, variant, tree.commit, (), NightCache(), 4 * SUITE_SECONDS
+            sandbox, variant, tree.commit, (), NightCache(), PATIENCE * SUITE_SECONDS
         )
+        tried.append(environment)
         listed = variant.preparation.files if variant.preparation else ()
         counts = [f"{one.path} ({len(one.text.splitlines())} lines)" for one in listed if one.text]
         if counts:
@@ -189,19 +210,23 @@ def proved_profile(
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
                 continue
-            tell(f"{runner.name}: running (at most {SUITE_SECONDS:.0f} s) …")
+            tell(f"{runner.name}: running ({_MOST}) …")
             proof = _run(environment, variant, runner, runner.whole)
             if proof.is_late and runner.takes_files and len(variant.tests) > _SAMPLE:
                 some = variant.tests[:: -(-len(variant.tests) // _SAMPLE)]
                 proof = _run(environment, variant, runner, runner.some(some))._replace(files=some)
             tell(f"{runner.name}: {proof.told}")
-            best = proof if best.reading is None or proof.passed > best.passed else best
-            if proof.is_runnable:
-                tell("once more, to find flaky tests …")
-                return _profile(proof, kept, tree, date, digest_of(kit))
-            if proof.is_late or proof.collected:
+            is_better = best.reading is None or proof.is_runnable or proof.passed > best.passed
+            best = proof if is_better else best
+            if proof.is_runnable or proof.is_late or proof.collected:
                 break
+        if best.is_runnable:
+            break
     assert best is not None
+    if best.reading and not best.reading.is_green and (place := keep(best.reading.run.output)):
+        tell(f"what it printed: {place}")
+    if best.is_runnable:
+        tell("once more, to find flaky tests …")
     profile = _profile(best, kept, tree, date, digest_of(kit))
     if profile.is_runnable or lacked in profile.trouble:
         return profile
@@ -294,7 +319,7 @@ def _profile(
         date=date,
         digest=digest,
         sources=_sources(kit, runner),
-        by_hand=kept.by_hand if kept else (),
+        **(kept.model_dump(include={"by_hand", "asked", "proposed", "because"}) if kept else {}),
     )
 
 
@@ -360,3 +385,154 @@ def _most_common(run: Run) -> str:
         return error_line(run.output, _NAME)
     text, count = counts.most_common(1)[0]
     return f"most often ({count}): {text}"
+
+
+# A model is asked where rules come to nothing: once for a repository's manifests.
+
+COST, TURNS, TOKENS, SECONDS = 0.50, 16, 300_000, 7_200  # USD and bounds of one conversation
+_RUNS, _RUNS_SECONDS, _RUN_SECONDS = 12, 600.0, 60.0
+_READING = ("read_file", "search_code", "find_files", "list_directory", "run_snippet")
+_FIELDS = {"version", "install", "variables", "services", "setup", "test"}
+_OUTPUT, _BECAUSE, _PATHS, _PROPOSAL = 6_000, 600, 150, 4_000  # characters, and files
+_INSTALLS = {
+    "python": "lines of `pip install`: names, extras as `.[test]`, `-r` files",
+    "javascript": "instead of the lock's: all packages into ./node_modules",
+}
+
+
+def asked_for(kit: kits.Kit) -> str:
+    """Return what a profile keeps as `asked` once a model was asked about a project."""
+    return digest_of(kit) or "no manifests"
+
+
+class Adviser(NamedTuple):
+    """A model that may be asked, and the code as it may see it."""
+
+    model: Model
+    shown: CodeReader
+    clock: Clock
+    fence: str = ""
+
+
+class _Shell(NamedTuple):
+    """Runs shell commands in a project, as it is prepared."""
+
+    environment: Environment
+
+    def run_test(self, test: str, edits: tuple[Edit, ...]) -> Run:
+        return self.run_snippet(test, edits)
+
+    def run_snippet(self, code: str, edits: tuple[Edit, ...]) -> Run:
+        if edits:
+            raise GiveUp("nothing is changed here: leave with_fix out")
+        return self.environment.base(("/bin/sh", "-c", code), "", _RUN_SECONDS).run
+
+
+def advised_profile(
+    kit: kits.Kit,
+    tree: CodeReader,
+    sandbox: Sandbox,
+    found: Profile,
+    adviser: Adviser,
+    printed: list[str],
+    prove: Callable[[kits.Kit, Profile], Profile],
+) -> tuple[Profile, Usage]:
+    """Ask a model how a project is tested, and have `prove` try what it proposes, twice at most.
+
+    `found` is what rules came to, and returned where no proposal does better; `printed` is what
+    attempts have printed until now, the last one last. Never raises for what the model does.
+    """
+    tried: dict[str, Profile] = {}
+
+    def complain(answer: Answer, _calls: object) -> str:
+        text = next((item.new for item in answer.file_changes if item.new.strip()), "")
+        because = shortened(one_line(clean(answer.root_cause)), _BECAUSE)
+        if not text and not tried:
+            tried[text] = found.model_copy(update={"because": because})
+        if not text or text in tried:
+            return ""
+        if not (why := _objection(text)):
+            told = found.model_copy(update={"proposed": text, "because": because})
+            printed[:] = [""]
+            tried[text] = prove(kits.with_proposal(kit, tree.paths(), tree.read_file, text), told)
+            why = "" if tried[text].is_runnable else summary(tried[text])
+        output = fenced(block(printed[-1][-_OUTPUT:], _OUTPUT, code=True), adviser.fence)
+        return asking.prompt("profile_again").format(why=why, output=output) if why else ""
+
+    environment = Environment(sandbox, kit, tree.commit, (), NightCache(), _RUNS_SECONDS)
+    environment.prepare()
+    runs = RunsLeft(_Shell(environment), runs=_RUNS, seconds=_RUNS_SECONDS)
+    leader = ErrorGroup(fingerprint="question", source="projects", error_class="Profile")
+    case, specs = Case(leader=leader), tools.offered(_READING, None, runs=True)
+    described = {"description": asking.prompt("profile_tool")}
+    opening = Conversation(
+        system=asking.prompt("profile_system"),
+        tools=tuple(
+            item.model_copy(update=described if item.name == "run_snippet" else {})
+            for item in specs
+        ),
+        answer_schema=asking.schema_of("file_changes", Edit),
+        turns=(UserTurn(text=_request(kit, tree, found, environment, adviser, printed)),),
+        case=case,
+    )
+
+    def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
+        return tools.run(call, adviser.shown, case, (), shown, fence=adviser.fence, runs=runs)
+
+    may = Allowance(iterations=TURNS, tokens=TOKENS, cost=COST, seconds=SECONDS)
+    why, usage = "", Usage()
+    try:
+        ended = converse(opening, adviser.model, run_tool, may, adviser.clock, complain)
+        usage = ended.state.budget.used
+        complain(ended.answer, ())
+    except NightWatchError as trouble:
+        why, usage = shortened(one_line(str(trouble)), _BECAUSE), trouble.usage or Usage()
+    best = max(tried.values(), key=lambda item: (item.is_runnable, item.passed), default=found)
+    best = best if best.is_runnable else found.model_copy(update={"because": best.because or why})
+    return best.model_copy(update={"asked": asked_for(kit) if usage.calls else ""}), usage
+
+
+def _objection(text: str) -> str:
+    """Say why a proposal cannot be tried; empty where it can."""
+    try:
+        unknown = tomllib.loads(text[:_PROPOSAL]).keys() - _FIELDS
+    except (ValueError, RecursionError) as wrong:
+        return f"it is no TOML: {one_line(str(wrong))[:_NAME]}"
+    return f"unknown fields: {', '.join(sorted(unknown))[:_NAME]}" if unknown else ""
+
+
+def _request(
+    kit: kits.Kit,
+    tree: CodeReader,
+    found: Profile,
+    environment: Environment,
+    adviser: Adviser,
+    printed: list[str],
+) -> str:
+    inner = kit.inner(tree.paths())
+    places = dict.fromkeys(
+        "/".join(path.split("/")[:2]) + "/" * (path.count("/") > 1) for path in inner
+    )
+    preparation = kit.preparation
+    manifests = [item.path for item in preparation.files] if preparation else []
+    here = _about(environment)[2]
+
+    def told(lines: Iterable[str]) -> str:
+        return fenced(block("\n".join(lines), _OUTPUT, code=True), adviser.fence)
+
+    return asking.prompt("profile").format(
+        data=only_data(adviser.fence),
+        language=kit.language,
+        root=line(kit.root) or "./",
+        clues=told(described_kit(kit)),
+        summary=told((summary(found),)),
+        output=told((printed[-1][-_OUTPUT:] or "Nothing was run.",)),
+        environment=f"{environment.how or 'none'}, {environment.interpreter or kit.language}",
+        services=", ".join(name for name in _PROGRAMS if _PROGRAMS[name] in here) or "none",
+        files=told(list(places)[:_PATHS]),
+        installing=_INSTALLS.get(kit.language, "shell commands"),
+        manifests=", ".join(manifests[:12]) or "nothing",
+        runners=", ".join(f"`{item.name.strip('`')}`" for item in kit.runners if item.called)
+        or "none",
+        turns=TURNS,
+    )

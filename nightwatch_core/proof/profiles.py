@@ -23,7 +23,8 @@ NightWatch reads this page before it tests a fix. Change a field and name it in 
 `nightwatch prepare` keeps your value: `test` (the whole suite), `one_test` (one file, as
 `{{test}}`), `install` (a shell command that installs into /env), `versions` (of the interpreter,
 as `==3.12.*`), `variables`, `services` and `setup` (commands before the tests). Then run
-`nightwatch prepare` again: it proves them.
+`nightwatch prepare` again: it proves them. Where `proposed` stands, a model proposed that as
+nightwatch.toml, and `because` says why; it is yours to copy into the repository, or to delete.
 """
 
 
@@ -148,7 +149,12 @@ def kit_as_proved(
         kept = kept_profile(documents, document_name(tree.commit.repository, kit))
     except GiveUp as trouble:
         return kits.explained(trouble)
-    return with_profile(kit, kept)
+    return with_profile(as_proposed(kit, tree, kept), kept)
+
+
+def as_proposed(kit: kits.Kit, tree: CodeReader, kept: Profile | None) -> kits.Kit:
+    """Return the kit as a model proposed it, where it was proved so."""
+    return kits.with_proposal(kit, tree.paths(), tree.read_file, kept.proposed if kept else "")
 
 
 def _named(words: kits.Words) -> str:

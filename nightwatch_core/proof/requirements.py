@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nightwatch_core.proof.finders import Clue, Files, ini, words_of
+from nightwatch_core.proof.finders import Clue, Files, first_of, ini, stated, words_of
 
 _LISTS = re.compile(
     r"^(?:dev-|test-)?requirements([._-](dev|develop|test|tests|testing|ci))?\.txt$"
@@ -41,7 +41,7 @@ class _Chosen(NamedTuple):
 
 def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     """Return what is to be installed for a project; empty for nothing."""
-    chosen = _named_by(clue.value for clue in found if clue.kind == "install")
+    chosen = _named_by(stated(found, "install") or first_of(found, "install"))
     below = [path.removeprefix(files.root) for path in files.paths if path.startswith(files.root)]
     lists = [name for name in sorted(below) if _LISTS.match(name) or _FOLDERS.match(name)]
     lines = [line for name in (*lists, *chosen.files) for line in _listed(name, files)]
@@ -90,7 +90,7 @@ def _compared(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _named_by(commands: Iterator[str]) -> _Chosen:
+def _named_by(commands: Iterable[str]) -> _Chosen:
     """Read what `pip install`, `uv sync`, `poetry install` and the like are told to install."""
     paths: list[str] = []
     groups: set[str] = set()

@@ -136,14 +136,7 @@ class _Making:
             reason = _objection(_plain_steps(answer), orders)
             return _AGAIN.format(why=reason) if reason else ""
 
-        text = {"type": "string"}
-        fields = {
-            "title": text,
-            "root_cause": text,
-            "confidence": Answer.model_json_schema()["properties"]["confidence"],
-            "steps": {"type": "array", "items": PlannedStep.model_json_schema()},
-        }
-        schema = {"type": "object", "properties": fields, "required": [*fields]}
+        schema = asking.schema_of("steps", PlannedStep)
         question = self._question(request, previews, briefing.shown, printed)
         asked = asking.ask(briefing, question, complain, asking.prompt("plan_system"), schema)
         self.used += asked.usage

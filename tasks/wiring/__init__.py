@@ -29,7 +29,7 @@ from nightwatch_core.adapters.local.quiet import (
     SystemClock,
 )
 from nightwatch_core.adapters.mcp import server as mcp_server
-from nightwatch_core.adapters.stores import state_folder
+from nightwatch_core.adapters.stores import atomic_files, state_folder
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.adapters.stores.project_documents import ProjectFiles
@@ -95,6 +95,19 @@ def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports
             raise StopTheNight("there is no sandbox to run tests in, or no place for what it shows")
         return given.code, given.sandbox, given.projects
     return bare_code(options), services.sandbox(options, at), ProjectFiles(at.knowledge)
+
+
+def shown_code(host: ports.CodeHost) -> ports.CodeHost:
+    """Return the code of a host as a model may see it."""
+    return redaction.redacted_host(host, proxies.scrubber(settings()))
+
+
+def keep_output(name: str, text: str) -> str:
+    """Keep what the tests of a project printed; returns the file's path."""
+    path = settings().state / f"prepare-{name}.txt"
+    with atomic_files.on_disk(path.parent):
+        atomic_files.write(path, text.encode(errors="replace"))
+    return str(path)
 
 
 def nights() -> ports.Nights:
