@@ -1,7 +1,6 @@
 """`nightwatch prepare`: a test environment for a repository, made once."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,23 +12,10 @@ from flows.commands.memory import ERRORS_UNREAD
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.profiles import Profile
 from nightwatch_core.ports import CodeHost
-from nightwatch_core.proof.preparing import (
-    COST,
-    Adviser,
-    advised_profile,
-    asked_for,
-    described_kit,
-    projects_of,
-    proved_profile,
-)
-from nightwatch_core.proof.profiles import (
-    as_proposed,
-    document,
-    document_name,
-    kept_profile,
-    summary,
-)
+from nightwatch_core.proof import preparing, profiles
+from nightwatch_core.proof.kits import Kit
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.plain_text import money
 from tasks import wiring
@@ -46,71 +32,76 @@ def prepare(
     """Find out how a repository is tested, install what that needs, and prove it.
 
     Dependencies are downloaded into the state folder; as root into nightwatch-sandbox-0
-    of the folder for temporary files. Where rules find no way, a connected model is
-    asked once, for at most $0.50. The result is a page of
+    beside other temporary files, which a restart may delete. Where rules find no way, a
+    connected model is asked once, for at most $0.50. The result is a page of
     knowledge/projects/, which you may change. Exit code: 0 if the tests can be run, else 1.
     """
     code = "checkout" if repo else "github"
     given = {"repo": repo, "base_branch": base_branch, "code": code, "prepare_network": True}
     options, console = night_options(given), Console(soft_wrap=True)
     host, sandbox, documents = wiring.testing(options)
-    tree = host.reader(host.head())
-    date, printed, is_runnable = wiring.now().date().isoformat(), [""], list[bool]()
-    may_ask = not (no_model or options.verify)
+    tree, date = host.reader(host.head()), wiring.now().date().isoformat()
+    may_ask, is_runnable = not (no_model or options.verify), []
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(text, style))
 
+    def made(kit: Kit, name: str, kept: Profile | None, step: Callable[[str], None]) -> Profile:
+        nonlocal may_ask
+        printed = [""]
+
+        def tell(text: str) -> None:
+            say(f"  {text}", "dim")
+            step(text)
+
+        def keep(output: str) -> str:
+            printed.append(output)
+            return wiring.keep_output(name, output)
+
+        def prove(kit: Kit, kept: Profile | None) -> Profile:
+            return preparing.proved_profile(kit, tree, sandbox, kept, date, tell, keep)
+
+        profile = prove(profiles.as_proposed(kit, tree, kept), kept)
+        is_known = profile.is_runnable or profile.asked == preparing.asked_for(kit)
+        if is_known or not may_ask or not (adviser := _adviser(options, host, tell)):
+            return profile
+        may_ask = False  # it is once a repository
+        tell(f"{profiles.summary(profile)}; a model is asked …")
+        profile, usage = preparing.advised_profile(
+            kit, tree, sandbox, profile, adviser, printed, prove
+        )
+        tell(f"the model was asked for {money(usage.cost)}: {profile.because}")
+        return profile
+
     try:
-        for kit in projects_of(tree, options):
+        for kit in preparing.projects_of(tree, options):
             if isinstance(kit, str):
                 say(kit, "bold red")
                 break
-            name = document_name(tree.commit.repository, kit)
+            name = profiles.document_name(tree.commit.repository, kit)
             say(f"{kit.root or tree.commit.repository} ({kit.language})", "bold")
-            for line in described_kit(kit):
+            for line in preparing.described_kit(kit):
                 say(f"  {line}")
-            kept = kept_profile(documents, name)
-            printed[:] = [""]
-            with (
-                night.sign_of_life(Console(stderr=True), "Installing and testing …"),
-                ticking() as step,
-            ):
-
-                def tell(text: str, show: Callable[[str], None] = step) -> None:
-                    say(f"  {text}", "dim")
-                    show(text)
-
-                def keep(output: str, name: str = name) -> str:
-                    printed.append(output)
-                    return wiring.keep_output(name, output)
-
-                prove = partial(
-                    proved_profile, tree=tree, sandbox=sandbox, date=date, tell=tell, keep=keep
-                )
-                profile = prove(as_proposed(kit, tree, kept), kept=kept)
-                is_new = not profile.is_runnable and profile.asked != asked_for(kit)
-                if is_new and may_ask and (adviser := _adviser(options, host, tell)):
-                    may_ask = False
-                    tell(f"{summary(profile)} Asking the model (at most {money(COST)}) …")
-                    profile, usage = advised_profile(
-                        kit, tree, sandbox, profile, adviser, printed, prove
-                    )
-                    tell(f"the model was asked, {money(usage.cost)}: {profile.because}")
-            file = documents.write(name, document(profile))
+            kept = profiles.kept_profile(documents, name)
+            shown = night.sign_of_life(Console(stderr=True), "Installing and testing …")
+            with shown, ticking() as step:
+                profile = made(kit, name, kept, step)
+            file = documents.write(name, profiles.document(profile))
             is_runnable.append(profile.is_runnable)
-            say(f"  {summary(profile)}", "" if profile.is_runnable else "bold red")
+            say(f"  {profiles.summary(profile)}", "" if profile.is_runnable else "bold red")
             say(f"  Kept in {file}", "dim")
     finally:
         sandbox.close()
     raise SystemExit(0 if any(is_runnable) else 1)
 
 
-def _adviser(options: NightOptions, host: CodeHost, tell: Callable[[str], None]) -> Adviser | None:
+def _adviser(
+    options: NightOptions, host: CodeHost, tell: Callable[[str], None]
+) -> preparing.Adviser | None:
     """Return the model that is connected, with the code as it may see it; None where none is."""
-    words = {"source": "file", "errors": ERRORS_UNREAD, "delivery": "local", "notify": "local"}
+    unused = {"source": "file", "errors": ERRORS_UNREAD, "delivery": "local", "notify": "local"}
     try:
-        options = wiring.with_default_ports(options.model_copy(update=words))
+        options = wiring.with_default_ports(options.model_copy(update=unused))
     except StopTheNight as trouble:
         tell(f"no model is asked: {trouble}")
         return None
@@ -119,4 +110,4 @@ def _adviser(options: NightOptions, host: CodeHost, tell: Callable[[str], None])
     night.make_prefect_ready(settings().state, verbose=False)
     ports, shown = wiring.reading(options), wiring.shown_code(host)
     fence = wiring.proxies.night_fence(f"prepare {ports.clock.now().isoformat()}")
-    return Adviser(ports.model, shown.reader(shown.head()), ports.clock, fence)
+    return preparing.Adviser(ports.model, shown.reader(shown.head()), ports.clock, fence)

@@ -470,7 +470,8 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     said = "\n".join((script, *first_of(found, "test")))
     named = [one for one in _RUNNERS if one in needs or re.search(rf"(?<![\w-]){one}(?!\S)", said)]
     named += [one for one in _NODES if re.search(rf"\b{one.replace(' ', ' .*')}\b", said)]
-    if not (named or table("scripts")) and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
+    is_bare = "package.json" in inside and not (named or table("scripts"))
+    if is_bare and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
         named.append("node --test")
     named += ["npm test"] if is_script else []
     if "eslint" in needs and ("eslintConfig" in package or any(map(_ESLINT.match, inside))):

@@ -2,9 +2,8 @@
 
 import re
 import shlex
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple, get_args
 
@@ -50,7 +49,7 @@ _ASIDE = re.compile(r"(^|/)(examples?|demos?|docs?|samples?|website|fixtures|ben
 _BUNDLED = ("bundle", "exec")
 _GENERIC = re.compile(r"Failed to import test module|while (importing|loading) |^Error:? *$")
 _WHY = re.compile(
-    r"(?m)^(?:E\s+|\s*)("
+    r'(?m)^(?:E\s+|\s*)(?:message: ")?('
     r"[\w.:]+(?:Error|Exception|NotFound):[ \t]*\n\s*[^\n]+"  # RSpec has the message below
     r"|(?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
 )
@@ -90,7 +89,7 @@ class Proof(NamedTuple):
         if self.is_late:
             return f"took more than {SUITE_SECONDS:.0f} s"
         if self.reading and not self.collected:
-            return f"no test was run: {error_line(self.reading.run.output, _NAME) or 'no output'}"
+            return f"no test was run: {_most_common(self.reading.run) or 'no output'}"
         some = f" in {plural(len(self.files), 'file')}" if self.files else ""
         took = f" in {self.reading.run.seconds:.0f} s" if self.reading else ""
         return f"{self.passed:,} of {plural(self.collected, 'test')} pass{some}{took}"
@@ -384,20 +383,15 @@ def _most_common(run: Run) -> str:
     if not counts:
         return error_line(run.output, _NAME)
     text, count = counts.most_common(1)[0]
-    return f"most often ({count}): {text}"
+    return f"most often ({count}): {text}" if count > 1 else text
 
 
 # A model is asked where rules come to nothing: once for a repository's manifests.
 
-COST, TURNS, TOKENS, SECONDS = 0.50, 16, 300_000, 7_200  # USD and bounds of one conversation
+_MAY = Allowance(iterations=16, tokens=300_000, cost=0.50, seconds=7_200)  # at most
 _RUNS, _RUNS_SECONDS, _RUN_SECONDS = 12, 600.0, 60.0
-_READING = ("read_file", "search_code", "find_files", "list_directory", "run_snippet")
-_FIELDS = {"version", "install", "variables", "services", "setup", "test"}
-_OUTPUT, _BECAUSE, _PATHS, _PROPOSAL = 6_000, 600, 150, 4_000  # characters, and files
-_INSTALLS = {
-    "python": "lines of `pip install`: names, extras as `.[test]`, `-r` files",
-    "javascript": "instead of the lock's: all packages into ./node_modules",
-}
+_TOOLS = ("read_file", "search_code", "find_files", "list_directory", "run_snippet")
+_TEXT, _PATHS = 5_000, 150  # characters of what is told or proposed, and files
 
 
 def asked_for(kit: kits.Kit) -> str:
@@ -411,7 +405,11 @@ class Adviser(NamedTuple):
     model: Model
     shown: CodeReader
     clock: Clock
-    fence: str = ""
+    fence: str
+
+    def fenced(self, text: str) -> str:
+        """Return the end of a text as data."""
+        return fenced(block(text[-_TEXT:], _TEXT, code=True), self.fence)
 
 
 class _Shell(NamedTuple):
@@ -419,13 +417,11 @@ class _Shell(NamedTuple):
 
     environment: Environment
 
+    def run_snippet(self, code: str, edits: tuple[Edit, ...]) -> Run:
+        return self.environment.base(("/bin/sh", "-c", code), "", _RUN_SECONDS).run
+
     def run_test(self, test: str, edits: tuple[Edit, ...]) -> Run:
         return self.run_snippet(test, edits)
-
-    def run_snippet(self, code: str, edits: tuple[Edit, ...]) -> Run:
-        if edits:
-            raise GiveUp("nothing is changed here: leave with_fix out")
-        return self.environment.base(("/bin/sh", "-c", code), "", _RUN_SECONDS).run
 
 
 def advised_profile(
@@ -440,99 +436,64 @@ def advised_profile(
     """Ask a model how a project is tested, and have `prove` try what it proposes, twice at most.
 
     `found` is what rules came to, and returned where no proposal does better; `printed` is what
-    attempts have printed until now, the last one last. Never raises for what the model does.
+    attempts have printed until now. Never raises for what the model does.
     """
     tried: dict[str, Profile] = {}
 
-    def complain(answer: Answer, _calls: object) -> str:
-        text = next((item.new for item in answer.file_changes if item.new.strip()), "")
-        because = shortened(one_line(clean(answer.root_cause)), _BECAUSE)
-        if not text and not tried:
-            tried[text] = found.model_copy(update={"because": because})
+    def complain(answer: Answer, _calls: object = None) -> str:
+        text = next((item.new for item in answer.file_changes), "")[:_TEXT]
+        because = shortened(one_line(clean(answer.root_cause)), 2 * _NAME)
+        told = found.model_copy(update={"proposed": text, "because": because})
         if not text or text in tried:
+            tried.setdefault(text, told)
             return ""
-        if not (why := _objection(text)):
-            told = found.model_copy(update={"proposed": text, "because": because})
-            printed[:] = [""]
-            tried[text] = prove(kits.with_proposal(kit, tree.paths(), tree.read_file, text), told)
-            why = "" if tried[text].is_runnable else summary(tried[text])
-        output = fenced(block(printed[-1][-_OUTPUT:], _OUTPUT, code=True), adviser.fence)
-        return asking.prompt("profile_again").format(why=why, output=output) if why else ""
+        printed[:] = [""]
+        tried[text] = prove(kits.with_proposal(kit, tree.paths(), tree.read_file, text), told)
+        came = adviser.fenced(f"{printed[-1]}\n{summary(tried[text])}")
+        return "" if tried[text].is_runnable else asking.prompt("profile_again").format(came=came)
 
     environment = Environment(sandbox, kit, tree.commit, (), NightCache(), _RUNS_SECONDS)
     environment.prepare()
+    here = _about(environment)[2]
     runs = RunsLeft(_Shell(environment), runs=_RUNS, seconds=_RUNS_SECONDS)
-    leader = ErrorGroup(fingerprint="question", source="projects", error_class="Profile")
-    case, specs = Case(leader=leader), tools.offered(_READING, None, runs=True)
-    described = {"description": asking.prompt("profile_tool")}
+    case = Case(leader=ErrorGroup(fingerprint="question", source="projects", error_class="Profile"))
+    files = kit.preparation.files if kit.preparation else ()
+    request = asking.prompt("profile").format(
+        data=only_data(adviser.fence),
+        project=line(f"{kit.language} project in {kit.root or 'the root'}"),
+        clues=adviser.fenced("\n".join(described_kit(kit))),
+        came=adviser.fenced(f"{found.test}\n{printed[-1]}\n{summary(found)}"),
+        environment=f"{environment.how or 'none'}, {environment.interpreter or kit.language}",
+        services=", ".join(name for name in _PROGRAMS if _PROGRAMS[name] in here) or "none",
+        files=adviser.fenced("\n".join(_places(kit.inner(tree.paths())))),
+        manifests=", ".join(item.path for item in files[:_TOLD]) or "none of its files",
+        runners=", ".join(f"`{item.name.strip('`')}`" for item in kit.runners if item.called),
+    )
     opening = Conversation(
         system=asking.prompt("profile_system"),
-        tools=tuple(
-            item.model_copy(update=described if item.name == "run_snippet" else {})
-            for item in specs
-        ),
+        tools=tools.offered(_TOOLS, None, runs=True),
         answer_schema=asking.schema_of("file_changes", Edit),
-        turns=(UserTurn(text=_request(kit, tree, found, environment, adviser, printed)),),
+        turns=(UserTurn(text=request),),
         case=case,
     )
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
         return tools.run(call, adviser.shown, case, (), shown, fence=adviser.fence, runs=runs)
 
-    may = Allowance(iterations=TURNS, tokens=TOKENS, cost=COST, seconds=SECONDS)
-    why, usage = "", Usage()
     try:
-        ended = converse(opening, adviser.model, run_tool, may, adviser.clock, complain)
-        usage = ended.state.budget.used
-        complain(ended.answer, ())
+        ended = converse(opening, adviser.model, run_tool, _MAY, adviser.clock, complain)
+        usage, why = ended.state.budget.used, ""
+        complain(ended.answer)
     except NightWatchError as trouble:
-        why, usage = shortened(one_line(str(trouble)), _BECAUSE), trouble.usage or Usage()
-    best = max(tried.values(), key=lambda item: (item.is_runnable, item.passed), default=found)
-    best = best if best.is_runnable else found.model_copy(update={"because": best.because or why})
+        usage, why = trouble.usage or Usage(), shortened(one_line(str(trouble)), 2 * _NAME)
+    last = [found, *tried.values()][-1]
+    runnable = [item for item in tried.values() if item.is_runnable]
+    vain = why or f"{'in vain' if last.proposed else 'nothing was proposed'}: {last.because}"
+    best = next(iter(runnable), found.model_copy(update={"because": vain}))
     return best.model_copy(update={"asked": asked_for(kit) if usage.calls else ""}), usage
 
 
-def _objection(text: str) -> str:
-    """Say why a proposal cannot be tried; empty where it can."""
-    try:
-        unknown = tomllib.loads(text[:_PROPOSAL]).keys() - _FIELDS
-    except (ValueError, RecursionError) as wrong:
-        return f"it is no TOML: {one_line(str(wrong))[:_NAME]}"
-    return f"unknown fields: {', '.join(sorted(unknown))[:_NAME]}" if unknown else ""
-
-
-def _request(
-    kit: kits.Kit,
-    tree: CodeReader,
-    found: Profile,
-    environment: Environment,
-    adviser: Adviser,
-    printed: list[str],
-) -> str:
-    inner = kit.inner(tree.paths())
-    places = dict.fromkeys(
-        "/".join(path.split("/")[:2]) + "/" * (path.count("/") > 1) for path in inner
-    )
-    preparation = kit.preparation
-    manifests = [item.path for item in preparation.files] if preparation else []
-    here = _about(environment)[2]
-
-    def told(lines: Iterable[str]) -> str:
-        return fenced(block("\n".join(lines), _OUTPUT, code=True), adviser.fence)
-
-    return asking.prompt("profile").format(
-        data=only_data(adviser.fence),
-        language=kit.language,
-        root=line(kit.root) or "./",
-        clues=told(described_kit(kit)),
-        summary=told((summary(found),)),
-        output=told((printed[-1][-_OUTPUT:] or "Nothing was run.",)),
-        environment=f"{environment.how or 'none'}, {environment.interpreter or kit.language}",
-        services=", ".join(name for name in _PROGRAMS if _PROGRAMS[name] in here) or "none",
-        files=told(list(places)[:_PATHS]),
-        installing=_INSTALLS.get(kit.language, "shell commands"),
-        manifests=", ".join(manifests[:12]) or "nothing",
-        runners=", ".join(f"`{item.name.strip('`')}`" for item in kit.runners if item.called)
-        or "none",
-        turns=TURNS,
-    )
+def _places(paths: kits.Words) -> list[str]:
+    """List the files and folders of a project's two upper levels."""
+    cut = ("/".join(path.split("/")[:2]) + "/" * (path.count("/") > 1) for path in paths)
+    return list(dict.fromkeys(cut))[:_PATHS]

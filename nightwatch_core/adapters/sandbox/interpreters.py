@@ -68,7 +68,9 @@ def _of(language: str, place: Path) -> Iterator[Interpreter]:
             continue
         if real.is_file():
             whole = _VERSION.search(place.name)
-            version = whole[0] if whole else program.name.removeprefix("python")
+            own = program.name.removeprefix("python")  # a folder may have a number of its own
+            is_its = whole and whole[0].startswith(own if own[:1].isdigit() else tuple("123456789"))
+            version = whole[0] if whole and is_its else own
             yield Interpreter(program, place, version if version[:1].isdigit() else _asked(program))
 
 

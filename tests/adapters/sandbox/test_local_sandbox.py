@@ -13,6 +13,7 @@ from machine import needs
 
 from nightwatch_core.adapters.sandbox import launcher
 from nightwatch_core.adapters.sandbox import local_sandbox as place
+from nightwatch_core.adapters.sandbox.interpreters import interpreters
 from nightwatch_core.adapters.sandbox.ladder import Confinement
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, laid_out
 from nightwatch_core.errors import GiveUp
@@ -104,3 +105,16 @@ def test_a_limit_that_somebody_set_lower_stays_as_it_is():
     words = ["prlimit", "--nofile=128:128", *starts, "/bin/sh", "-c", "ulimit -n"]
     run = subprocess.run(words, capture_output=True, text=True)
     assert run.stdout == "128\n", run.stderr
+
+
+def test_the_number_of_a_folder_of_programs_is_not_taken_for_the_interpreters(tmp_path):
+    for name in ("tools-0.1", "cpython-3.8.19"):
+        for path in ("bin/python3.8", "lib/python3.8/os.py"):
+            file = tmp_path / name / path
+            file.parent.mkdir(parents=True)
+            file.touch()
+    named = [tmp_path / "tools-0.1", tmp_path / "cpython-3.8.19"]
+    assert [item.version for item in interpreters("python", tmp_path, named)][:2] == [
+        "3.8",
+        "3.8.19",
+    ]
