@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from urllib.parse import quote
 
 from nightwatch_core.privacy.rules import ADDRESSES, MASK, RULES, Rule, is_secret
@@ -136,7 +136,7 @@ def _masked(insert: re.Match[str], mask: Callable[[str, str], str]) -> str:
 
 
 _SHORTEST = 6  # characters that can be anything secret
-_REMEMBERED = 256  # texts: the same files and turns come again and again
+_REMEMBERED = 20_000  # texts: the same files, names and turns come again and again
 _LONGEST_MASK = 24  # characters of the longest mask, and some
 
 
@@ -151,7 +151,7 @@ class Scrubber:
         self.masks = masks
         self._own = own_pattern(own)
         self._rules = (*RULES, *ADDRESSES) if addresses else RULES
-        self._remembered = lru_cache(_REMEMBERED)(self._scrubbed)
+        self._remembered: dict[bytes, str | None] = {}  # by digest; None: nothing was masked
 
     def scrub(self, text: str) -> str:
         """Return the text with masks in it.
@@ -162,7 +162,16 @@ class Scrubber:
         >>> scrubber.scrub("token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f")
         'token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f'
         """
-        return text if len(text) < _SHORTEST else self._remembered(text)
+        if len(text) < _SHORTEST:
+            return text
+        key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+        if key in (remembered := self._remembered):
+            return remembered[key] or text
+        new = self._scrubbed(text)
+        if len(remembered) >= _REMEMBERED:
+            remembered = self._remembered = {}
+        remembered[key] = None if new == text else new
+        return new
 
     def _scrubbed(self, text: str) -> str:
         if self._own:
