@@ -6,6 +6,7 @@ behind the output, after a mark that the test's author does not know.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from itertools import groupby
@@ -188,6 +189,8 @@ _MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|py
 _COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
 
 
+FULL_STACK = re.compile(r"^(RecursionError|SystemStackError):|call stack size")
+_ROUNDS = 3  # that a place is seen at least, where it filled the stack
 _MEMBER = re.compile(
     r"(?:attribute|method|variable|constant|property|reading|setting) \(?[`'\"‘](?:\w+[#.])?(\w+)"
     r"|([\w$]+) is not (?:a function|a constructor|iterable)"
@@ -291,6 +294,8 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
         return f"{raised.error_class} is raised by the test itself, not by the application"
     app = tuple(item for item in raised.frames[at:] if _is_app(item, test))
     seen = places_of(app)
+    if FULL_STACK.search(f"{simple_class(crash.error_class)}: {crash.message}"):
+        return _other_rounds(app, seen, crash)
     if why := _other_place(seen[0], crash.places[0], exact and crash.is_exact):
         return f"{raised.error_class} is raised {why}"
     for item, other in zip(seen[1:], crash.places[1:], strict=False):
@@ -299,6 +304,17 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
     if len(seen) < crash.least:
         return f"the test must go through {_label(crash.places[crash.least - 1])}"
     return other_message(raised.message, crash.message, exact)
+
+
+def _other_rounds(app: tuple[Frame, ...], seen: tuple[Place, ...], crash: Crash) -> str:
+    """Say what tells a full stack from production's; where in its rounds it was full is chance."""
+    if max(Counter((item.repo_path, item.function) for item in app).values()) < _ROUNDS:
+        return "the stack is not full of the application"
+    if all(_other_place(seen[0], item, exact=False) for item in crash.places):
+        return f"{crash.error_class} is raised in {_label(seen[0])}, not in production's frames"
+    least = crash.places[crash.least - 1]
+    is_entered = any(not _other_place(item, least, exact=False) for item in seen)
+    return "" if is_entered else f"the test must go through {_label(least)}"
 
 
 def other_message(item: str, other: str, exact: bool = True) -> str:

@@ -119,7 +119,7 @@ _LANGUAGES = {  # how images and steps call a language
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _NOT_OURS = re.compile(  # secrets, and what concerns the machine or the tools of the CI itself
-    r"TOKEN|SECRET_ACCESS|CREDENTIAL|COVERALLS|COLOR|^PATH$|^HOME$|^CI$|^PYTEST_ADDOPTS$"
+    r"TOKEN|SECRET_ACCESS|CREDENTIAL|COVERALLS|COLOR|^PATH$|^HOME$|^CI$|^PYTEST_ADDOPTS$|^GO(OS|ARCH|FLAGS)$"
     r"|^(GITHUB|CODECOV|UV|PIP|POETRY|PDM|TOX|NOX|NODE_AUTH|HATCH|CACHE|RUNNER|npm_config)_"
 )
 

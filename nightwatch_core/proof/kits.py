@@ -30,7 +30,7 @@ from nightwatch_core.proof.finders import (
     words_of,
 )
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
-from nightwatch_core.text.plain_text import last_lines, matches, one_line, shortened
+from nightwatch_core.text.plain_text import last_lines, matches, middle_out, one_line, shortened
 from nightwatch_core.traces.in_app import without_libraries
 
 Words = tuple[str, ...]
@@ -600,13 +600,18 @@ def reading_of(run: Run, form: str) -> Reading:
 
 def printed_end(run: Run) -> str:
     """Return what a run printed of its failures, or its end, without the frames of libraries."""
-    text = without_libraries(run.output).strip()
-    failures = _FAILURES.search(text)
-    return last_lines(text[failures.start() :] if failures else text, OUTPUT_CHARACTERS)
+    text = _AGAIN.sub(r"\1\1[...]\n", without_libraries(run.output)).strip()
+    if failures := _FAILURES.search(text):  # their heads hold the message
+        return middle_out(text[failures.start() :], OUTPUT_CHARACTERS)
+    return last_lines(text, OUTPUT_CHARACTERS)
+
+
+_AGAIN = re.compile(r"(?m)^([^\n]*\S\n)\1{2,}")  # a stack that is full of one frame
 
 
 _FAILURES = re.compile(  # how runners begin to tell of them; logs stand before
-    r"(?m)^(=+ (FAILURES|ERRORS) =+|(FAIL|ERROR): \S+ \(|Failures:|\s*not ok \d|  ● |  1\) )"
+    r"(?m)^(=+ (FAILURES|ERRORS) =+|(FAIL|ERROR): \S+ \(|Failures:|\s*not ok \d|  ● |  1\) "
+    r"|Error:$)"
 )
 
 

@@ -41,7 +41,6 @@ from nightwatch_core.traces.trace_text import trace_text
 
 _SHARE = 0.4  # of a fix's seconds, for its reproduction
 _RUN_SECONDS = 60.0
-_NO_STACK = re.compile(r"^(RecursionError|SystemStackError|StackOverflowError):|call stack size")
 SNIPPET = "a snippet that the analysis ran"
 _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
@@ -167,8 +166,6 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     crash = crashes.crash_of(briefing.analysis.case)
     if crash is None:
         return "no stack frame of the application is known"
-    if _NO_STACK.search(f"{crashes.simple_class(crash.error_class)}: {crash.message}"):
-        return "where the stack is full, nothing can be recorded"
     failing = briefing.failing
     if failing.read_file(crash.places[0].path) is None:
         return f"{crash.places[0].path} is not in the commit that failed"
@@ -215,6 +212,7 @@ _TAMPERS = re.compile(  # with what is seen of it, or with what its frames are c
     r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
     r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"
     r"|//line |/\*line |go:linkname|\bsyscall\.|\bunsafe\.|FindProcess"
+    r"|\bsetPrototypeOf\b|__proto__|\b__traceback__\b|\bTracebackException\b"
 )
 _IN_ANY_CASE = ("js", "jsx", "ts", "tsx")  # rules for names of files look before the first dot
 _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)$")

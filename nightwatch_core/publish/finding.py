@@ -21,7 +21,7 @@ from nightwatch_core.models.proposals import Check, Correction, GateResult, Repr
 from nightwatch_core.publish import blocks
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
-from nightwatch_core.text.plain_text import last_lines, moment, plural, roughly
+from nightwatch_core.text.plain_text import middle_out, moment, plural, roughly
 
 Carrier = Literal["branch", "patch", "files"]  # of a draft; "files": a folder of this machine
 _NEAR = 3  # lines above and below the failing one
@@ -507,7 +507,7 @@ def quotes(gate: GateResult | None) -> Iterator[blocks.Verbatim]:
     for name, output in printed:
         if output.strip():
             yield blocks.Verbatim(
-                name=name, text=block(last_lines(output, _OUTPUT), _OUTPUT, code=True)
+                name=name, text=block(middle_out(output, _OUTPUT - 60), _OUTPUT, code=True)
             )
 
 

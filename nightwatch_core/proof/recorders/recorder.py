@@ -113,6 +113,36 @@ def _raised(frame, error, trace):
     del _open[:-8]
 
 
+def _full(error):
+    places, trace = [], error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append([os.path.abspath(code.co_filename), trace.tb_lineno, code.co_name])
+        trace = trace.tb_next
+    if len(places) > 40 and _left[True] > 0:
+        _left[True] -= 1
+        number = "%d-%d" % (_process, next(_numbers))
+        shown = places[:-41:-1] + places[:-40][:60][::-1]
+        _write({"id": number, "class": type(error).__name__, "message": _text(error),
+                "frames": shown, "locals": []})
+        _write({"id": number, "left": next(
+            (at for at, (path, _, _) in enumerate(shown) if _is_own(path)), 0)})
+
+
+def _watch_reports():
+    import traceback
+    made, known = traceback.TracebackException.__init__, []
+
+    def init(self, kind, error, *rest, **named):
+        if type(error) is RecursionError and not any(item is error for item in known):
+            known.append(error)
+            _full(error)
+        return made(self, kind, error, *rest, **named)
+
+    traceback.TracebackException.__init__ = init
+    sys.excepthook = lambda kind, error, trace: traceback.print_exception(kind, error, trace)
+
+
 def _locals(frame):
     if frame.f_code.co_name[0] == "<":
         return []
@@ -156,6 +186,8 @@ def _write(record):
 
 
 def _start():
+    if _WANTED == "RecursionError":
+        return  # a tracer is the first to have no room
     atexit.register(sys.settrace, None)
     watcher = _watches if _WATCHED else _calls
     threading.settrace(watcher)
@@ -168,3 +200,5 @@ def pytest_runtest_setup(item):
 
 if _WANTED or _WATCHED:
     _start()
+if _WANTED == "RecursionError":
+    _watch_reports()

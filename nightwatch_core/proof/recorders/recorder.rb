@@ -80,6 +80,27 @@ module NightwatchRecorder
     nil # nothing in it can be run
   end
 
+  # no event tells of a full stack: it is seen once it is unwound, by whoever asks where it was
+  module Full
+    def backtrace
+      NightwatchRecorder.filled(self)
+      super&.first(60)
+    end
+  end
+
+  def self.filled(error)
+    places = error.backtrace_locations
+    return if !places || places.size <= 40 || SEEN.any? { |one| one.equal?(error) }
+    SEEN << error
+    frames = (places.first(40) + places.drop(40).last(60)).map do |one|
+      [File.expand_path(one.absolute_path || one.path), one.lineno, one.label.to_s]
+    end
+    record = { id: "#{Process.pid}-full#{SEEN.size}", class: "SystemStackError",
+               message: text(error), frames: frames, locals: [] }
+    LOG.write(JSON.generate(record) + "\n")
+  end
+  SystemStackError.prepend(Full) if WANTED == "SystemStackError"
+
   if WATCHED.empty?
     TracePoint.new(:raise) { |point| heard(point, caller_locations(1)) }.enable
   else
