@@ -5,11 +5,14 @@ A fix seldom needs a new capability, and whoever smuggles something into one doe
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, islice
 from typing import NamedTuple
 
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.rules import MASK
@@ -17,6 +20,7 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import shortened
 from nightwatch_core.text.rule_files import Pattern, load_rules
 
+Search = Callable[[str], Iterable[SearchHit]]  # finds lines of the code
 NETWORK, PROCESS = "talks to the network", "starts processes or runs text as code"
 
 
@@ -30,10 +34,30 @@ class Capability(Value):
     outside_tests: bool = False  # tests may
 
 
+class Modules(Value):
+    """How code names the modules it uses."""
+
+    endings: tuple[str, ...]
+    names: Pattern  # a group holds a name, or several between commas
+    root: Pattern  # the part of a name that tells one module from another
+    defines: Pattern  # names of the code's own, which are no modules
+    harmless: Pattern  # whole names of what only computes
+    lines: tuple[str, ...]  # texts of lines that use the module `{}`
+
+    def names_in(self, text: str) -> tuple[dict[str, str], set[str]]:
+        """Return the modules that a text uses, as it writes them, and the names that it makes."""
+        joined = text.replace("\\\n", " ")
+        groups = (match[match.lastgroup or 0] for match in self.names.finditer(joined))
+        words = (word.split()[0] for group in groups for word in group.split(",") if word.strip())
+        used = {root[0]: word for word in words if (root := self.root.match(word))}
+        return used, {match[match.lastindex or 0] for match in self.defines.finditer(text)}
+
+
 class CapabilityRules(Value):
     """`rules/capabilities.toml`."""
 
     capabilities: tuple[Capability, ...]
+    modules: tuple[Modules, ...]
     joined_names: Pattern
     example_hosts: Pattern
 
@@ -47,6 +71,7 @@ _HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
 _NAMESPACE = re.compile(
     r"""\bxmlns(?::[\w.-]{1,50})?=\\?["'][^"'\n]{0,300}|\{https?://[^{}\s]{1,300}\}"""
 )
+_NEIGHBOURS = 40  # files of the folder that are read
 _LONGEST = 300_000  # characters of changed lines that are looked at
 _PROSE = (".md", ".rst", ".adoc", ".txt")
 _COMMENT_LINE = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
@@ -65,7 +90,36 @@ class _Changed(NamedTuple):
         return bool(TEST.search(self.path))
 
 
-def new_capability(change: FileChange, before: str) -> str:
+class Project(NamedTuple):
+    """The code that a change is made in."""
+
+    read: Callable[[str], str | None] = lambda _: None
+    paths: Collection[str] = ()
+    search: Search = lambda _: ()
+
+    def uses(self, module: str, rule: Modules, near: _Changed) -> bool:
+        """Tell whether a module is its own, or used beside the changed file or anywhere in it.
+
+        What only tests use is nothing that the code itself uses.
+        """
+        own = {
+            part.removesuffix(rule.endings[0]) for path in self.paths for part in path.split("/")
+        }
+        folder = near.path.rpartition("/")[0]
+        alike = (path for path in self.paths if path.endswith(rule.endings))
+        beside = (path for path in alike if path.rpartition("/")[0] == folder)
+        texts = ((path, self.read(path) or "") for path in islice(beside, _NEIGHBOURS))
+        hits = (hit for line in rule.lines for hit in self.search(line.replace("{}", module)))
+        found = ((hit.path, hit.text) for hit in hits if hit.path.endswith(rule.endings))
+        mine = (item for item in chain(texts, found) if near.is_test or not TEST.search(item[0]))
+        is_own = re.split(r"[./\\]", module)[0] in own
+        try:
+            return is_own or any(module in chain(*rule.names_in(text)) for _, text in mine)
+        except (GiveUp, TryLater):  # the code could not be searched
+            return False
+
+
+def new_capability(change: FileChange, before: str, project: Project | None = None) -> str:
     """Say what the changed file could do and could not before; empty where that is nothing new."""
     if change.text is None:
         return ""
@@ -73,13 +127,27 @@ def new_capability(change: FileChange, before: str) -> str:
     if len(new) > _LONGEST:
         return f"the change to {change.path} is too long to check what it adds"
     changed = _Changed(change.path, before, old, new)
-    why = _calls(changed) or _addresses(changed) or _keys(changed)
+    why = (
+        _calls(changed)
+        or _addresses(changed)
+        or _keys(changed)
+        or _modules(changed, project or Project())
+    )
     return f"the change to {change.path} adds {why}" if why else ""
 
 
-def new_capabilities(changes: tuple[FileChange, ...], before: Callable[[str], str | None]) -> str:
-    """Say what a set of changes could do and the code could not before; empty for nothing new."""
-    found = (new_capability(change, before(change.path) or "") for change in changes)
+def new_capabilities(
+    changes: tuple[FileChange, ...],
+    before: Callable[[str], str | None],
+    paths: Collection[str] = (),
+    search: Search | None = None,
+) -> str:
+    """Say what a set of changes could do and the code could not before; empty for nothing new.
+
+    `paths` are the files of the tree, `search` finds lines in it: they tell what the code uses.
+    """
+    project = Project(before, paths, search or (lambda _: ()))
+    found = (new_capability(change, before(change.path) or "", project) for change in changes)
     return next(filter(None, found), "")
 
 
@@ -104,6 +172,18 @@ def _capabilities_in(path: str, text: str) -> Iterator[tuple[str, str]]:
         plain = {match.group() for match in RULES.joined_names.finditer(code)}
         pieces = (match.group() for match in RULES.joined_names.finditer(whole))
         yield from ((PROCESS, piece) for piece in pieces if piece not in plain)
+
+
+def _modules(changed: _Changed, project: Project) -> str:
+    rule = next((r for r in RULES.modules if changed.path.lower().endswith(r.endings)), None)
+    if rule is None:
+        return ""
+    (used, made), held = rule.names_in(changed.new), rule.names_in(changed.before)
+    for module, name in used.items():
+        is_new = module not in chain(made, *held) and not rule.harmless.fullmatch(name)
+        if is_new and not project.uses(module, rule, changed):
+            return f"a module that nothing here uses ({shortened(module, 60)})"
+    return ""
 
 
 def _addresses(changed: _Changed) -> str:

@@ -198,7 +198,7 @@ def refusal(
     applied = apply(edits, read, paths)
     if reason := refused(edits, applied, paths if seen is None else seen, read, paths):
         return reason
-    if reason := new_capabilities(applied.changes, read):
+    if reason := new_capabilities(applied.changes, read, paths, briefing.base.search):
         return reason
     texts = ((item.path, read(item.path), item.text or "") for item in applied.changes)
     fixes = (fix for path, old, new in texts if old for fix in symptom_fixes(path, old, new))

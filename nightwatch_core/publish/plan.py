@@ -303,7 +303,7 @@ def plan_pulls(
         is_tonights = item is not None and item.night == night
         issue = _issue_of(analysis, issues, receipts)
         applied = edits.apply(analysis.fix, read)
-        risk = new_capabilities(applied.changes, read)
+        risk = new_capabilities(applied.changes, read, paths, search)
         mitigations = mitigations_in(applied.changes, read, analysis.evidence)
         doubt = tier_of(Candidate(share.members, options, to_run))[1]
         doubt = _by_choice(doubt, item, night)

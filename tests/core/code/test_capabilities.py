@@ -6,17 +6,21 @@ from pathlib import Path
 import pytest
 from tables import tables_of
 
-from nightwatch_core.code.capabilities import new_capabilities, new_capability
+from nightwatch_core.code.capabilities import Project, new_capabilities, new_capability
+from nightwatch_core.errors import TryLater
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.proposals import FileChange
 
 TABLES = tables_of(__file__)
 
+MODULES, FILES = TABLES["powers_of_modules"], TABLES["files"]
 HOSTILE = tomllib.loads(Path(__file__).with_name("disguised_changes.toml").read_text("utf-8"))
 NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
 
 
-def gain(text, before="", path="shop/cart.py"):
-    return new_capability(FileChange(path=path, text=text), before)
+def gain(text, before="", path="shop/cart.py", files=FILES, search=lambda _: ()):
+    project = Project(files.get, tuple(files), search)
+    return new_capability(FileChange(path=path, text=text), before, project)
 
 
 @pytest.mark.parametrize(("text", "power"), TABLES["a_new_power_is_named"])
@@ -75,6 +79,36 @@ def test_no_disguise_hides_a_power(path):
     before = "def total\n  one\nend\n"
     rows = {row: before.replace("one", f"one\n  {row}\n") for row in HOSTILE[path]}
     assert [row for row, text in rows.items() if not gain(text, before, path)] == []
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_no_module_that_the_code_does_not_use_is_new_to_a_fix(path):
+    rows = MODULES[path]
+    assert [row for row in rows if not gain(f"a\n{row}\nb\n", "a\nb\n", path)] == []
+    assert [row for row in rows if gain(f"{row}\nb\n", f"{row}\na\n", path)] == []
+    test = f"tests/test_{path.rpartition('/')[2]}"
+    unseen = [row for row in rows if not gain(f"a\n{row}\nb\n", "a\nb\n", test)]
+    assert unseen == TABLES["what_tests_may"].get(path, [])
+
+
+@pytest.mark.parametrize(("path", "text"), TABLES["what_the_code_uses_already"])
+def test_a_module_that_the_code_uses_is_not_new(path, text):
+    assert "nothing here uses" in gain(text, path=path, files={})
+    assert gain(text, path=path) == ""
+    lines = [(name, line) for name, whole in FILES.items() for line in whole.splitlines()]
+    hits = [SearchHit(path=f"far/{name}", line=1, text=line) for name, line in lines]
+    assert gain(text, path=path, files={}, search=lambda _: hits) == ""
+
+
+def test_what_only_tests_use_or_nobody_can_tell_is_new_to_the_code():
+    text, files = "import respx\n", {"shop/test_cart.py": "import respx\n"}
+
+    def search(_):
+        raise TryLater("the service is unwell")
+
+    assert "nothing here uses (respx)" in gain(text, files=files)
+    assert gain(text, path="shop/test_tax.py", files=files) == ""
+    assert "nothing here uses (respx)" in gain(text, search=search)
 
 
 @pytest.mark.parametrize(("path", "text"), TABLES["what_looks_like_a_disguise_is_ordinary"])
