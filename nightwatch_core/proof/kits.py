@@ -202,8 +202,7 @@ def with_proposal(kit: Kit, paths: Words, read: Read, text: str) -> Kit:
         return text if path == PROPOSED else read(path)
 
     made = _detected(kit.language, kit.root, (*paths, PROPOSED), read_both) if text else None
-    by_person = kit.preparation and kit.preparation.whole_tree
-    if made and by_person:
+    if made and kit.preparation and kit.preparation.whole_tree:  # a person's own
         made = made._replace(preparation=kit.preparation)
     return made or kit
 

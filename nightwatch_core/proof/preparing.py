@@ -182,10 +182,13 @@ def proved_profile(
     best: Proof | None = None
     lacked = ""  # by the first way that could not be prepared
     tried: list[Environment] = []
+
+    def is_late() -> bool:
+        return sum(item.seconds for item in tried) > PROJECT_SECONDS
+
     for variant in _variants(_by_hand(kit, kept), tree.commit.at, date):
         is_own = variant.preparation is not None and not variant.preparation.beside
-        is_late = sum(item.seconds for item in tried) > PROJECT_SECONDS
-        if best and (is_late or (is_own and best.environment.how != BESIDE)):
+        if best and (is_late() or (is_own and best.environment.how != BESIDE)):
             continue
         environment = Environment(
             sandbox, variant, tree.commit, (), NightCache(), PATIENCE * SUITE_SECONDS
@@ -217,13 +220,15 @@ def proved_profile(
             tell(f"{runner.name}: {proof.told}")
             is_better = best.reading is None or proof.is_runnable or proof.passed > best.passed
             best = proof if is_better else best
-            if proof.is_runnable or proof.is_late or proof.collected:
+            if proof.is_runnable or proof.is_late or proof.collected or is_late():
                 break
         if best.is_runnable:
             break
     assert best is not None
     if best.reading and not best.reading.is_green and (place := keep(best.reading.run.output)):
         tell(f"what it printed: {place}")
+    if is_late():
+        tell(f"no other way is tried after {PROJECT_SECONDS:,.0f} s")
     if best.is_runnable:
         tell("once more, to find flaky tests …")
     profile = _profile(best, kept, tree, date, digest_of(kit))

@@ -73,6 +73,9 @@ def test_packages_of_the_day_of_an_old_commit_are_tried_where_todays_run_nothing
     assert (profile.packages_of, profile.is_runnable) == ("2021-05-12", True)
     kept = with_profile(made, profile).preparation
     assert kept.environment == sandbox.preparations[-1].environment
+    slow, told = ScriptedSandbox(lambda *_: Run(code=1, output="ImportError", seconds=1_300)), []
+    proved_profile(made, tree, slow, None, "2031-01-01", told.append)
+    assert (len(slow.preparations), told[-1]) == (1, "no other way is tried after 1,200 s")
     profile = proved_profile(made, tree, sandbox, None, "2021-06-01")
     assert (profile.packages_of, profile.trouble) == ("", "no test was run: ImportError: no escape")
 
