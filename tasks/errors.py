@@ -14,7 +14,7 @@ from nightwatch_core.models.assignment import CodeTonight, KnownErrors, RecallRe
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.text.plain_text import moment
+from nightwatch_core.text.plain_text import moment, plural
 from tasks.code import Trees, commit_of_group, index_in
 from tasks.progress import tell
 from tasks.runner import each, ends, key_by_night, step
@@ -29,9 +29,10 @@ NOTHING_KNOWN = KnownErrors()
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Fetch every error group of the night's window."""
     fetched = reading(options).errors.error_groups(night.window)
-    count = sum(group.occurrences for group in fetched.groups)
+    errors = plural(sum(group.occurrences for group in fetched.groups), "error")
     since, until = moment(night.window.since), moment(night.window.until)
-    log.info("%s errors in %s groups, %s to %s", count, len(fetched.groups), since, until)
+    groups = plural(len(fetched.groups), "group")
+    log.info("%s in %s, %s to %s", errors, groups, since, until)
     return fetched
 
 

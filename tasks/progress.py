@@ -72,12 +72,12 @@ def ticking() -> Iterator[Show]:
 
 
 def throttled(show: Show, seconds: float) -> Show:
-    """Return a function that passes sentences on, at most once in so many seconds."""
+    """Return a function that passes sentences on, at most once in so many seconds; "" always."""
     last = time.monotonic()
 
     def listen(text: str) -> None:
         nonlocal last
-        if time.monotonic() - last >= seconds:
+        if not text or time.monotonic() - last >= seconds:  # what is over is never shown on
             last = time.monotonic()
             show(text)
 
@@ -127,7 +127,7 @@ class NightProgress:
             with self.lock:
                 self.running.remove(name)
                 self.done, self.cost = self.done + 1, self.cost + sum(costs)
-            tell(str(self))
+            tell(str(self) if self.done < self.planned else "")
 
     def __str__(self) -> str:
         """Describe the progress.

@@ -37,6 +37,7 @@ from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, 
 from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
+from tasks.progress import tell
 from tasks.runner import Attempt, attempt, digest, step
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace, records
@@ -76,6 +77,7 @@ def plan_issues(
 @step("publish", "{proposal.kind}", patient=True)
 def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
     """Publish once, however often this runs: the ledger behind the outbox remembers."""
+    tell(f"publishing: {getattr(proposal, 'title', proposal.kind)}")
     receipt = publishing(options).outbox(night).publish(proposal)
     log.info("%s %s: %s", receipt.kind, receipt.status, receipt.title or receipt.reason)
     return receipt
@@ -133,6 +135,7 @@ def prove(
     draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> tuple[GateResult, str]:
     """Prove a change in this process; say, too, why the model answers no more."""
+    tell(f"testing: {draft.title}")
     briefing = briefing_for(draft, analysis, report, cache, used)
     none = not_run("no sandbox", "no sandbox is available")
     return proved(briefing) if briefing else none, cache.silent

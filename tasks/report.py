@@ -39,7 +39,11 @@ from tasks.wiring.services import alarms, service_calls, state_of
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
-ERROR_WIDTH, RESULT_WIDTH = 36, 24  # characters: Prefect's page folds no cell and hides the rest
+ERROR_WIDTH, PLACE_WIDTH, RESULT_WIDTH = (
+    32,
+    20,
+    22,
+)  # characters: Prefect's page folds no cell and hides the rest
 NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its analyses again"
 
 
@@ -103,9 +107,9 @@ def show_in_prefect(report: RunReport) -> None:
         key="nightwatch-errors",
         table=[
             {
-                "#": row.rank,
                 "times": row.count,
                 "error": shortened(row.error, ERROR_WIDTH),
+                "where": shortened(row.where, PLACE_WIDTH),
                 "sure": row.sure,
                 "result": shortened(row.done, RESULT_WIDTH),
             }

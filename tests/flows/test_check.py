@@ -1,13 +1,15 @@
 """What `nightwatch check` says of batches: bad news only where they are wanted."""
 
+import json
 from dataclasses import replace
 
 import pytest
+import typer
 from night_world import worlds
 from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.batches import MemoryBatches
 
-from flows.commands.setup import probes
+from flows.commands.setup import Probe, check, probes
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from tasks.dependencies import using
@@ -34,6 +36,21 @@ def test_batches_are_probed_where_there_may_be_some() -> None:
     assert _answer(MemoryBatches(), plain) == ("0 batches in memory", True)
     assert _answer(NoBatches(), plain) == (f"{none} (not needed: batch mode is off)", True)
     assert _answer(NoBatches(), wanted) == (none, False)
+
+
+def test_what_programs_read_of_a_check_is_what_people_see(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for desk, code in ((MemoryBatches(), 0), (NoBatches(), 1)):
+        world = worlds()
+        reading = replace(world.reading, batches=desk)
+        with using(replace(world, reading=reading)), pytest.raises((SystemExit, typer.Exit)) as end:
+            check(as_json=True, batch_mode=True, model="claude-opus-5-5")
+        found = {item["service"]: item for item in json.loads(capsys.readouterr().out)}
+        batches = found["batches"]
+        assert (batches["is_well"], batches["is_needed"]) == (not code, True)
+        assert {*batches} == {*Probe._fields}
+        assert getattr(end.value, "exit_code", getattr(end.value, "code", None)) == code
 
 
 def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:

@@ -77,7 +77,9 @@ def test_whoever_watches_sees_the_wave_the_error_and_what_was_spent():
         with night.analysing(CASE):
             night.begin((), NightOptions())
     assert told[0] == f"wave 1: 0 of 2 errors analysed, $0.00 of $2.50; now {CART.short}"
+    assert not [text for text in told if "2 of 2" in text]
     assert told[1:3:2] == ["wave 1: 1 of 2 errors analysed, $0.50 of $2.50"]
-    assert told[-1] == "wave 2: 1 of 1 error analysed, $0.50 of $6.00"
+    assert str(night) == "wave 2: 1 of 1 error analysed, $0.50 of $6.00"
+    assert told[-1] == ""  # nothing of the last wave stays
     night.begin((CASE.model_copy(update={"night": "n2"}),), NightOptions())
     assert str(night).startswith("wave 1: 0 of 1 error analysed, $0.00")
