@@ -30,7 +30,7 @@ def publish_findings(
     every receipt, `on_gate` every test of a fix.
     """
     options, night = report.options, report.night
-    report, met = publish.beside_others(report, own)
+    report, compared = publish.with_overlapping_pulls(report, own)
     cache = publish.new_cache(options, night.fence)
     try:
         gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
@@ -50,9 +50,9 @@ def publish_findings(
         receipts=(*opened, *drafted),
         skips=(*issues.skips, *pulls.skips),
         gates=gates,
-        overlaps=met.value,
+        overlaps=compared.value,
         drafts=tuple(proposal for proposal in pulls.proposals if isinstance(proposal, DraftPull)),
-        troubles=(met.trouble,),
+        troubles=(compared.trouble,),
         stopped=cache.silent,
     )
 

@@ -344,7 +344,7 @@ def read_other_pulls(
     return reading(options).tracker.pulls_changing(paths, since)
 
 
-def beside_others(
+def with_overlapping_pulls(
     report: RunReport, own: tuple[OwnItem, ...] | None
 ) -> tuple[RunReport, Attempt[Overlaps]]:
     """Add the pull requests that its fixes overlap with to a report; returns both."""
@@ -352,8 +352,8 @@ def beside_others(
         return report, Attempt(())
     nothing: Overlaps = ()
     what = "comparing fixes with other pull requests"
-    met = attempt(what, _compared, report, own, otherwise=nothing)
-    return with_overlaps(report, met.value), met
+    overlaps_found = attempt(what, _compared, report, own, otherwise=nothing)
+    return with_overlaps(report, overlaps_found.value), overlaps_found
 
 
 def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
@@ -367,4 +367,4 @@ def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
         (analysis.fingerprint, overlaps(analysis, pulls, own, options, base.repository, read))
         for analysis in report.analyses
     )
-    return tuple((name, met) for name, met in found if met)
+    return tuple((name, overlaps_found) for name, overlaps_found in found if overlaps_found)

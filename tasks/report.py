@@ -152,7 +152,7 @@ def _finished(report: RunReport) -> RunReport:
     return masked(report).model_copy(update={"finished": reading(report.options).clock.now()})
 
 
-def _untold(report: RunReport, trouble: str) -> RunReport:
+def _marked_unsent(report: RunReport, trouble: str) -> RunReport:
     """A report of which the team could not be told; the next night tells it."""
     return builder.degrade(report, trouble).model_copy(update={"unsent": True})
 
@@ -176,7 +176,7 @@ def tell_the_team(report: RunReport) -> RunReport:
     late = attempt("sending earlier reports", tell_earlier, kept, otherwise=None)
     delivered = attempt("notifying the team", notify, kept, otherwise="")
     if delivered.trouble:
-        kept = _untold(kept, delivered.trouble)
+        kept = _marked_unsent(kept, delivered.trouble)
     whole = with_health(kept)  # now with how notifying the team went
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
@@ -285,13 +285,13 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     report = report.model_copy(update={"night": night})
     delivered = attempt("notifying the team", notify, report, otherwise="")
     if delivered.trouble:
-        report = _untold(report, delivered.trouble)
+        report = _marked_unsent(report, delivered.trouble)
         nights.keep(report)
     attempt("showing the report in Prefect", show_in_prefect, report, otherwise=None)
     nights.finish(report)
     _announce(report)
     page = report_files(report)[0]
-    return f"{page}, told in {delivered.value}" if is_web(delivered.value) else page
+    return f"{page}, sent to {delivered.value}" if is_web(delivered.value) else page
 
 
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:

@@ -78,17 +78,17 @@ def sign_of_life(console: Console, text: str) -> Iterator[None]:
     """
     if not console.is_terminal:
 
-        def print_line(told: str) -> None:
-            if told:
-                console.print(told, markup=False, highlight=False, soft_wrap=True)
+        def print_line(sentence: str) -> None:
+            if sentence:
+                console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
         with shown_by(print_line, LINE_SECONDS):
             yield
         return
     with console.status(text) as status:
 
-        def show(told: str) -> None:
-            status.update(Text(f"{told[:1].upper()}{told[1:]} …") if told else text)
+        def show(sentence: str) -> None:
+            status.update(Text(f"{sentence[:1].upper()}{sentence[1:]} …") if sentence else text)
 
         with shown_by(show, TERMINAL_SECONDS):
             yield

@@ -337,8 +337,8 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
     news = next((update for update in report.followed if update.file == lesson.file), None)
     if news:
         lesson = apply_news(lesson, news)
-        told = (r for r in report.receipts if r.kind == "close" and r.status in _PUBLISHED)
-        if any(not lesson.names.isdisjoint(receipt.names) for receipt in told):
+        closings = (r for r in report.receipts if r.kind == "close" and r.status in _PUBLISHED)
+        if any(not lesson.names.isdisjoint(receipt.names) for receipt in closings):
             lesson = mark_answered(lesson, "verified")
     if lesson.fingerprint in {
         name for analysis in report.analyses for name in analysis.prior_fingerprints

@@ -144,8 +144,8 @@ def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
 
 
 def _is_whole(report: RunReport) -> bool:
-    told = sum(len(case.groups) for case in report.cases)
-    return report.read_whole and report.status in ENDED and told >= report.errors
+    reported = sum(len(case.groups) for case in report.cases)
+    return report.read_whole and report.status in ENDED and reported >= report.errors
 
 
 def _seen(case: Case, report: RunReport) -> NightSeen:

@@ -67,8 +67,8 @@ def overlaps(
     is_local = options.delivery == "local"  # whose numbers mean nothing in texts of others
     issue = known_item(analysis, tuple(item for item in own if item.kind == "issue"))
     number = issue.number if issue and not is_local else 0
-    met = (_overlap(pull, analysis, ours, number, read) for pull in others)
-    return tuple(sorted(filter(None, met), key=lambda item: _ORDER.index(item.kind)))
+    found = (_overlap(pull, analysis, ours, number, read) for pull in others)
+    return tuple(sorted(filter(None, found), key=lambda item: _ORDER.index(item.kind)))
 
 
 def _overlap(

@@ -31,13 +31,13 @@ def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
 
 def headline(report: RunReport) -> str:
     """Return the night in one line where nothing else is shown: with what changed since."""
-    told = []
+    changed = []
     for kind in get_args(ChangeKind):
         some = [change for change in report.changes if change.kind == kind]
         counts = [f"{change.before:,} → {change.now:,}" for change in some[:MOST_COUNTS]]
         shown = f" ({', '.join(counts)})" if kind in ("rising", "gone") else ""
-        told += [f"{len(some):,} {kind}{shown}"] if some else []
-    since = f" · since the night before: {', '.join(told)}" if told else ""
+        changed += [f"{len(some):,} {kind}{shown}"] if some else []
+    since = f" · since the night before: {', '.join(changed)}" if changed else ""
     return f"{achieved(report)}{since}"
 
 

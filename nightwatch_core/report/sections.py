@@ -67,7 +67,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
         texts += capped(rows, limits.changes)
     listed = bullets("changes", "", texts, len(texts)).blocks
     urls = {(item.kind, item.number): item.url for item in report.outcomes}
-    told = [
+    publications = [
         Publication(
             text=f"{EFFECTS[event.kind]}: pull request{_number(event)}",
             address=line(urls.get(("pull", event.number or 0), ""), LONG),
@@ -79,7 +79,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     ]
     open_items = [item for item in report.outcomes if item.state == "open"]
     drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
-    told += [
+    publications += [
         Publication(
             text=_WAIT[item.kind].format(item.number, item.checks and f", checks {item.checks}"),
             address=line(item.url, LONG),
@@ -89,7 +89,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
         for item in sorted(open_items, key=lambda item: (item.kind == "issue", item.number))
         if item.kind == "pull" or drafted.isdisjoint(item.names)
     ]
-    left = cut(Publications, told, limits.lines)
+    left = cut(Publications, publications, limits.lines)
     return section("changes", "Since the night before", listed, left)
 
 
@@ -315,8 +315,8 @@ def gist(analysis: Analysis, *, without: tuple[str, ...] = ()) -> str:
     """
     given = analysis.handover or Handover()
     given = given.model_copy(update={name: getattr(Handover(), name) for name in without})
-    told = plain.texts("gist", given=given, place=failed_in(given))
-    return line(" ".join(map(sentence, told)), LONG) or "Only the message is known."
+    sentences = plain.texts("gist", given=given, place=failed_in(given))
+    return line(" ".join(map(sentence, sentences)), LONG) or "Only the message is known."
 
 
 def one_command(fingerprint: str, verb: str = "one") -> str:
@@ -450,8 +450,8 @@ def end(report: RunReport, limits: Limits) -> Section:
     """Return the last lines of a short rendering: lessons, cost, and where to read on."""
     if not limits.advice:
         cost = f" It cost {money(report.usage.cost)}." if report.usage.calls else ""
-        told = f"{learned_sentence(report)}{cost}".strip()
-        return section("end", "", (Paragraphs(text=told),) if told else ())
+        text = f"{learned_sentence(report)}{cost}".strip()
+        return section("end", "", (Paragraphs(text=text),) if text else ())
     used = spending(report.usage)
     spent = plain.facts("end", used=used, report=report, sent=left_sentence(report.health))
     commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))

@@ -160,15 +160,16 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
         grid.add_column("Conf.", no_wrap=True)
         grid.add_column("Done", ratio=5)
     for row in table.items:
-        told = Text(shortened(_short(row.error), 3 * names if is_wide else 2 * width), "bold")
-        error = Text("\n").join(filter(None, (told, Text(row.where, "dim"))))
+        name = Text(shortened(_short(row.error), 3 * names if is_wide else 2 * width), "bold")
+        error = Text("\n").join(filter(None, (name, Text(row.where, "dim"))))
         cause = Text(shortened(row.cause, width if is_wide else 2 * width))
         sure = Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
         done = Text(row.done, "dim" if row.known else "")
         cells: tuple[Text, ...] = (cause, sure, done)
         if not is_wide:
-            said = Text(" · ").join((*((sure,) if not row.unknown else ()), done))
-            error, cells = Text("\n").join((told, said) if row.known else (error, cause, said)), ()
+            note = Text(" · ").join((*((sure,) if not row.unknown else ()), done))
+            lines = (name, note) if row.known else (error, cause, note)
+            error, cells = Text("\n").join(lines), ()
         grid.add_row(str(row.rank), error, f"{row.count:,}", *cells)
     return grid
 

@@ -345,9 +345,9 @@ def _finding(
     glance, earlier = _glance(analysis, publications), report.analyses[: rank - 1]
     is_new = any(_is_new(item, report) for item in (analysis, *twins))
     is_new = is_new and not any(twin in earlier for twin in twins)
-    told = frozenset(fact.text for fact in glance)
+    facts_above = frozenset(fact.text for fact in glance)
     made = (
-        _untold(item, told)
+        _without_facts(item, facts_above)
         for item in _sections(finding_view, publications, report, limits)
         if item.kind not in without
     )
@@ -403,10 +403,10 @@ def _glance(
     return tuple(fact for fact in facts if fact.text)
 
 
-def _untold(section: blocks.Section, told: frozenset[str]) -> blocks.Section:
+def _without_facts(section: blocks.Section, shown: frozenset[str]) -> blocks.Section:
     """A section without the lines that stand above it; evidence and fix are folded."""
     left = tuple(
-        block.model_copy(update={"items": tuple(x for x in block.items if x not in told)})
+        block.model_copy(update={"items": tuple(x for x in block.items if x not in shown)})
         if isinstance(block, blocks.Bullets)
         else block
         for block in section.blocks

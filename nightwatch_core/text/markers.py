@@ -101,7 +101,7 @@ def joined_body(body: str, names: Iterable[str]) -> str:
 def step_line(number: int, of: int) -> str:
     """Return the line in a commit's message that tells the steps of one draft.
 
-    >>> steps_told(f"Title\\n\\n{step_line(2, 3)}\\n")
+    >>> count_of_steps(f"Title\\n\\n{step_line(2, 3)}\\n")
     3
     """
     return f"Step {number} of {of} of one fix."
@@ -111,7 +111,7 @@ CORRECTION = "Correct the fix\n\nThe checks of the first fix failed."
 """The message of the one commit that we put onto a draft's branch after it was opened."""
 
 
-def steps_told(message: str) -> int:
+def count_of_steps(message: str) -> int:
     """Of how many steps the message's commit is one; 0 where it was not made by NightWatch."""
     found = _STEP.search(message[:_HEAD])
     return int(found[1]) if found else 0

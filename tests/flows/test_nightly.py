@@ -154,7 +154,7 @@ def test_an_unforeseen_error_between_the_steps_is_reported_and_raised(address: s
     (report,) = world.publishing.notifier.told
     assert report.status == "failed"
     assert report.degraded == ("unforeseen KeyError: 'a bug of ours'",)
-    told = f", told in {address}" if "://" in address else ""
+    told = f", sent to {address}" if "://" in address else ""
     assert raised.value.__notes__[0] == f"Report: memory/{report.night.id}/report.html{told}"
     with get_client(sync_client=True) as client:
         shown = [one for one in client.read_artifacts() if one.key == "nightwatch-report"]

@@ -18,7 +18,7 @@ from nightwatch_core.adapters.github.rows import NODES, read
 from nightwatch_core.adapters.hosts.rows import Row, Text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
-from nightwatch_core.text.markers import CORRECTION, steps_told
+from nightwatch_core.text.markers import CORRECTION, count_of_steps
 from nightwatch_core.text.plain_text import graphql_texts
 
 MERGED_PAGES = 20  # of 25 pull requests
@@ -163,7 +163,7 @@ class EditsRow(Row):
             if commit.changes_something and commit.message.strip() != CORRECTION
         ]
         if len(changing) != 1:
-            of_steps = {steps_told(commit.message) for commit in changing}
+            of_steps = {count_of_steps(commit.message) for commit in changing}
             return len(changing) > 1 and of_steps != {len(changing)}
         ours, last = next(iter(self.replaced), None), changing[0]
         if ours is None:

@@ -12,7 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Receipt, Step, Story
 from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.report.builder import with_gates
-from nightwatch_core.text.markers import steps_told
+from nightwatch_core.text.markers import count_of_steps
 
 NIGHT = "2026-11-20-abcdef"
 ISSUE = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=7)
@@ -67,7 +67,7 @@ def test_each_step_is_a_commit_and_the_test_is_one_more():
         *(one["title"] for one in PLANNED),
         "Add the test that reproduces the error",
     ]
-    assert [steps_told(one.message) for one in pull.commits] == [4] * 4
+    assert [count_of_steps(one.message) for one in pull.commits] == [4] * 4
     assert [[change.path for change in one.changes] for one in pull.commits] == [
         ["shop/money.py", "tests/test_money.py"],
         ["shop/cart.py"],
