@@ -57,7 +57,7 @@ def inspected(environment: Environment, inspection: kits.Inspection) -> Check | 
     if not complaints:
         return Check(name=inspection.name, outcome="passed", text=shown, seconds=fixed.seconds)
     base = environment.base(words, "", CHECK_SECONDS).run
-    new = complaints - _complaints(base)
+    new = _unlike_neighbours(environment, inspection, complaints - _complaints(base))
     if base.ended != "exited" or not new:
         text = f"{shown}: no new problems"
         return Check(name=inspection.name, outcome="passed", text=text, seconds=fixed.seconds)
@@ -69,6 +69,31 @@ def inspected(environment: Environment, inspection: kits.Inspection) -> Check | 
         output=kits.printed_end(fixed),
         seconds=fixed.seconds,
     )
+
+
+_KIND = re.compile(r"\[[\w-]+\]$")  # as mypy names it
+_NEAR = 3  # tests beside a new one
+
+
+def _unlike_neighbours(
+    environment: Environment, inspection: kits.Inspection, new: Counter[str]
+) -> Counter[str]:
+    """Leave out what is said of a new test and, in the same kind, of the tests beside it."""
+    changed = (c.path for c in environment.changes if environment.read(c.path) is None)
+    made = environment.kit.inner(tuple(path for path in changed if TEST.search(path)))
+    folders = {path.rpartition("/")[0] for path in made}
+    beside = (path for path in environment.kit.tests if path.rpartition("/")[0] in folders)
+    near = tuple(path for path in beside if path.endswith(inspection.endings))[:_NEAR]
+    if not near or not any(item.startswith(made) for item in new):
+        return new
+    usual = _complaints(environment.base((*inspection.words, *near), "", CHECK_SECONDS).run)
+    kinds = {found[0] for item in usual if (found := _KIND.search(item))}
+
+    def is_usual(item: str) -> bool:
+        found = _KIND.search(item)
+        return item.startswith(made) and found is not None and found[0] in kinds
+
+    return Counter({item: count for item, count in new.items() if not is_usual(item)})
 
 
 def _complaints(run: Run) -> Counter[str]:

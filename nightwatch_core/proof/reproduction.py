@@ -446,18 +446,30 @@ def again(harness: Harness, reproduction: Reproduction, shown: Shown | None) -> 
 
 def _shortened_test(path: str, text: str, most: int) -> str:
     """Leave out whole functions of a long file, the last ones first: it begins with its set-up."""
-    lines, functions = (
-        text_lines(text),
-        [d for d in definitions_in(path, text) if d.kind == "function"],
-    )
-    outer = [d for d in functions if not any(o.line < d.line <= o.end for o in functions)]
+    lines, defined = text_lines(text), definitions_in(path, text)
+    spans = [(decorated_from(lines, d.line), d.end) for d in defined if d.kind == "function"]
+    spans = sorted({*spans, *_test_blocks(lines)})
+    outer = [one for one in spans if not any(o[0] < one[0] <= o[1] for o in spans)]
     kept, left_out = dict(enumerate(lines, 1)), 0
     while outer and sum(len(item) + 1 for item in kept.values()) > most:
-        last, left_out = outer.pop(), left_out + 1
-        for row in range(decorated_from(lines, last.line), last.end + 1):
+        (first, last), left_out = outer.pop(), left_out + 1
+        for row in range(first, last + 1):
             kept.pop(row, None)
     note = f"\n[... {plural(left_out, 'function')} left out ...]" if left_out else ""
     return middle_out("\n".join(kept.values()), most) + note
+
+
+_BLOCK = re.compile(r"^(\s*)(?:test|it|specify)\b(?!.*(?:\)|\bend)\s*;?\s*$)")
+
+
+def _test_blocks(lines: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Return the first and last rows of tests that are calls, as in JavaScript and RSpec."""
+    for first, text in enumerate(lines, 1):
+        if found := _BLOCK.match(text):
+            ends = re.compile(rf"{found[1]}(?:\}}|end\b)")
+            last = next((n for n in range(first, len(lines)) if ends.match(lines[n])), None)
+            if last is not None:
+                yield first, last + 1
 
 
 def _code(harness: Harness) -> Iterator[str]:

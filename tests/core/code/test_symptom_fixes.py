@@ -50,6 +50,9 @@ def test_one_exception_class_more_may_be_what_was_missing():
 @pytest.mark.parametrize(
     ("before", "after", "kinds"),
     [
+        ("x = raw.decode()\n", 'x = raw.decode("utf-8", "ignore")\n', ["swallowed_exception"]),
+        ("x = raw.decode()\n", 'x = raw.decode(errors="replace")\n', ["swallowed_exception"]),
+        ("x = raw.decode()\n", 'x = raw.decode("latin-1")\n', []),
         ("if TYPE_CHECKING:\n    assert user is not None\nlog(user)\n", "log(user)\n", []),
         ("assert user  # for mypy\nlog(user)\n", "log(user)\n", []),
         ("assert user is not None\n", "if user is None:\n    raise Gone(404)\n", []),

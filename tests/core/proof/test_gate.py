@@ -162,6 +162,27 @@ def test_complaints_of_the_base_are_not_held_against_it_new_ones_are(new, outcom
     assert any(is_test(words) for words, _ in sandbox.asked) != bool(new)
 
 
+@pytest.mark.parametrize(
+    ("beside", "outcome"), [("no-untyped-def", "passed"), ("attr-defined", "failed")]
+)
+def test_types_of_a_new_test_are_held_against_it_where_its_neighbours_have_them(beside, outcome):
+    def answer(words, fixed, _):
+        if is_test(words):
+            return unittest_run()
+        files = [item for item in words if item.startswith("tests/")] if "mypy" in words else []
+        kinds = {"tests/test_new.py": "no-untyped-def"}
+        seen = [item for item in files if fixed or item not in kinds]
+        lines = [f"{item}:1: error: wrong  [{kinds.get(item, beside)}]\n" for item in seen]
+        return Run(code=int(bool(files)), output="".join(lines))
+
+    tree = Tree({**FILES, "mypy.ini": "[mypy]\n"})
+    of = draft().model_copy(
+        update={"changes": (FileChange(path="tests/test_new.py", text="def test_a():\n    1\n"),)}
+    )
+    result = gated(of, tree, ScriptedSandbox(answer), NightOptions(), NightCache())
+    assert result.outcome == outcome, result
+
+
 def test_without_a_sandbox_nothing_is_run_and_it_is_asked_for_once():
     cache = NightCache()
     result, sandbox = gate(lambda *_: unittest_run(), lacking="install it", cache=cache)

@@ -18,7 +18,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import proof_allowance, proved
-from nightwatch_core.proof.reproduction import Candidate, refused
+from nightwatch_core.proof.reproduction import Candidate, _shortened_test, refused
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
 FILES = {
@@ -112,15 +112,19 @@ def test_another_fix_is_asked_for_with_what_passed_and_what_failed_and_no_logs()
     assert "a line of a log" not in asked
 
 
-def test_of_a_long_example_whole_functions_are_left_out():
+@pytest.mark.parametrize(
+    ("path", "head", "end"),
+    [
+        ("tests/test_cart.py", "def test_{n}():", ""),
+        ("tests/cart.test.js", "test('{n}', async () => {{", "}});\n"),
+        ("spec/cart_spec.rb", "it '{n}' do", "end\n"),
+    ],
+)
+def test_of_a_long_example_whole_functions_are_left_out(path, head, end):
     more = "    more()\n" * 30
-    bodies = [f"def test_{n}():\n{more}    last_{n}()\n" for n in range(40)]
-    model = Asked(ANSWER)
-    prove(
-        Shop(), model, files={**FILES, "tests/test_cart.py": f"import unittest\n{''.join(bodies)}"}
-    )
-    asked = model.asked[0].turns[0].text
-    shown = [n for n in range(40) if f"def test_{n}():" in asked]
+    bodies = [f"{head}\n{more}    last_{n}()\n{end}".format(n=n) for n in range(40)]
+    asked = _shortened_test(path, f"import unittest\n{''.join(bodies)}", 6_000)
+    shown = [n for n in range(40) if head.format(n=n) in asked]
     assert len(shown) > 10
     assert shown == [n for n in range(40) if f"last_{n}()" in asked] == list(range(len(shown)))
     assert f"[... {40 - len(shown)} functions left out ...]" in asked
