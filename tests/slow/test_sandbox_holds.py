@@ -22,9 +22,10 @@ from machine import needs
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sandbox holds")]
 SECRET = "canary-6f1c2a"
 CANARY = f"nightwatch-canary-{os.getpid()}"  # several processes test at once
-QUICK = "secrets or host or links or written or reached or powers or bomb or nobody or key"
+QUICK = "secrets or host or links or written or reached or powers or bomb or nobody or key or owns"
 TREE = {"a.txt": "hello\n", "link": "->/etc/shadow", "up": "->../../../../etc/hostname"}
 
+_CALLS = "import ctypes, os, socket\ncall = ctypes.CDLL(None, use_errno=True)\n"
 MARK = 7_000_000 + os.getpid()  # another one than that of tests that run at the same time
 
 
@@ -164,6 +165,42 @@ def test_memory_is_bounded_for_one_and_for_all(sandbox, attempt):
     assert together.ended == "used too much memory"
 
 
+HELD = {  # what is held beside a process's own memory, and how many MB at most
+    "tmpfs": (3 * 64, "for place in ('/tmp', '/work', '/dev/shm'):\n"
+              "    with suppress(OSError), open(f'{place}/x', 'wb', 0) as file:\n"
+              "        while True: held += file.write(b'x' * 65536)"),
+    "System V": (256, "while call.shmget(0, 65536, 0o600) >= 0: held += 65536"),
+    "pipes": (128, "with suppress(OSError):\n"
+              "    while True:\n"
+              "        end = os.pipe()[1]; os.set_blocking(end, False)\n"
+              "        with suppress(BlockingIOError):\n"
+              "            while True: held += os.write(end, b'x' * 65536)"),
+    "stacks": (512, "threading.stack_size(64 << 20); stop = threading.Event()\n"
+               "with suppress(RuntimeError):\n"
+               "    while True:\n"
+               "        threading.Thread(target=stop.wait, daemon=True).start(); held += 64 << 20"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(HELD))
+def test_what_no_look_at_a_process_counts_or_owns_is_bounded(attempt, kind):
+    most, text = HELD[kind]
+    first = "import threading\nfrom contextlib import suppress\nheld = 0\n"
+    text = f"{_CALLS}{first}{text}\nprint(held >> 20, flush=True); os._exit(0)"
+    run = attempt(python(text, memory_mb=512, temporary_mb=64, work_mb=64, seconds=60))
+    assert 0 < int(run.output.split()[-1]) <= most, run
+
+
+def test_memory_that_nobody_owns_alone_is_counted(attempt):
+    text = (
+        "import mmap, os, time\nfor _ in range(20):\n    one = mmap.mmap(-1, 100 << 20)\n"
+        "    if not os.fork():\n        for at in range(0, 100 << 20, 4096): one[at] = 1\n"
+        "        time.sleep(9); os._exit(0)\ntime.sleep(9)"
+    )
+    run = attempt(python(text, memory_mb=512, seconds=60))
+    assert run.ended == "used too much memory"
+
+
 def test_processor_and_wall_time_are_bounded(attempt):
     busy = attempt(python("while True: pass", cpu_seconds=1))
     assert busy.ended == "exited"
@@ -218,9 +255,6 @@ def test_files_folders_and_output_are_bounded(attempt):
 def test_a_million_small_files_are_not_made(attempt):
     text = "import os\nfor n in range(3_000_000): os.close(os.open(f'/tmp/{n}', os.O_CREAT))"
     assert attempt(python(text, seconds=60)).ended == "used too much disk space"
-
-
-_CALLS = "import ctypes, os, socket\ncall = ctypes.CDLL(None, use_errno=True)\n"
 
 
 @pytest.mark.parametrize(
