@@ -23,7 +23,7 @@ ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C
 deploy: $(VENV)/.installed ## register the nights at a running Prefect server; CONFIG=nightwatch.toml
 	@$(QUIET) $(if $(CONFIG),NIGHTWATCH_CONFIG="$(abspath $(CONFIG))") $(BIN)/nightwatch deploy
 
-test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idle cores)
+test: $(VENV)/.developing ## lint, types, import contracts, tests (under 3 minutes on 2 idle cores)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -51,7 +51,7 @@ bench: $(VENV)/.developing ## the figures of BENCHMARKS.md, measured again: 20 i
 	$(QUIET) $(BIN)/python -m tests.benchmarks.run $(if $(ONLY),--only $(ONLY))
 	$(if $(ONLY),,$(BIN)/python -m tests.benchmarks.tokens.efficiency --write)
 
-efficiency: $(VENV)/.developing ## what an analysis costs, before and after: is BENCHMARKS.md what comes out?
+efficiency: $(VENV)/.developing ## what an analysis costs, measured again and compared with BENCHMARKS.md
 	$(BIN)/python -m tests.benchmarks.tokens.efficiency
 
 sample: $(VENV)/.installed ## capture the sample's errors again; must equal the committed ones

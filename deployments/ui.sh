@@ -46,11 +46,15 @@ nightwatch deploy >>"$log" 2>&1 || { tail -n 5 "$log" >&2; exit 1; }
 prefect worker start --pool nightwatch --name "nightwatch-$(hostname)" >>"$log" 2>&1 &
 pids+=($!)
 echo "$PREFECT_API_URL" >"$mark"
+registered="$(sed -n 's/^Registered at [^ ]*: //p' "$log" | tail -n 1)"
+run="PREFECT_API_URL=$PREFECT_API_URL $BIN/prefect deployment run"
+one="$(grep -o 'one-error/[^,]*' <<<"$registered")"
 cat <<TEXT
 NightWatch's Prefect UI:  http://127.0.0.1:${PORT:-4200}
-Registered:               $(sed -n 's/^Registered at [^ ]*: //p' "$log" | tail -n 1)
+Registered:               $registered
 Server and worker log to: $log
-Run one night now:        PREFECT_API_URL=$PREFECT_API_URL $BIN/prefect deployment run nightly/nightly
+Run one night now:        $run ${registered%%,*}
+Analyse one error again:  $run $one --param error=v1:…
 Another application:      nightwatch --config FILE deploy
 Ctrl-C stops server and worker.
 TEXT

@@ -66,7 +66,7 @@ class Target(NamedTuple):
 
 
 def compound(id: Id = "", yes: Yes = False, no_model: Rules = False) -> None:
-    """Write <future-agent-notes> about an error or a task.
+    """Write notes for the next developer or agent about an error or a task.
 
     A model writes the notes from the night's transcript, or from
     the task's research, plan, implementation and ship sections. Without a

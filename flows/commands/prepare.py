@@ -24,7 +24,7 @@ from tasks.progress import ticking
 
 def prepare(
     repo: Annotated[
-        str, typer.Option(help="Folder of the repository; empty: the one on GitHub.")
+        str, typer.Option(help="Folder of the repository; empty: what the nights read.")
     ] = "",
     base_branch: Annotated[str, typer.Option(help="Branch to test; empty: the current one.")] = "",
     no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model.")] = False,
@@ -36,9 +36,11 @@ def prepare(
     connected model is asked once, for at most $0.50. The result is a page of
     knowledge/projects/, which you may change. Exit code: 0 if the tests can be run, else 1.
     """
-    code = "checkout" if repo else "github"
-    given = {"repo": repo, "base_branch": base_branch, "code": code, "prepare_network": True}
-    options, console = night_options(given), Console(soft_wrap=True)
+    own = {"repo": repo, "code": "checkout", "base_branch": base_branch}
+    given = own if repo else {"base_branch": base_branch or None}
+    options, console = night_options({**given, "prepare_network": True}), Console(soft_wrap=True)
+    code = options.code or ("checkout" if options.repo else "github")
+    options = options.model_copy(update={"code": code})
     host, sandbox, documents = wiring.testing(options)
     tree, date = host.reader(host.head()), wiring.now().date().isoformat()
     may_ask, is_runnable = not (no_model or options.verify), []
@@ -74,7 +76,8 @@ def prepare(
         return profile
 
     try:
-        for kit in preparing.projects_of(tree, options):
+        nothing = ("No code in a language that can be tested.",)
+        for kit in preparing.projects_of(tree, options) or nothing:
             if isinstance(kit, str):
                 say(kit, "bold red")
                 break

@@ -432,7 +432,7 @@ def _by_runner(files: Files) -> Iterator[Clue]:
         yield Clue("install", f"uv sync --group {group}", "noxfile.py")
     for name in ("Makefile", "justfile"):
         for body in re.findall(_RECIPE, files.text(name)):
-            plain = re.sub(r"(?m)^[\t ]+[@-]*|\$[({][^)}]*[)}]|\{\{.*?\}\}", "", body)
+            plain = re.sub(r"(?m)(?<!\\\n)^[\t ]+[@-]*|\$[({][^)}]*[)}]|\{\{.*?\}\}", "", body)
             yield from _commands(plain, files.root + name)
 
 
