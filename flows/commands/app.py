@@ -114,7 +114,7 @@ def _choose_config(words: list[str]) -> None:
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     config: Annotated[
-        str, typer.Option(help="Settings file, before or after the command; empty: nightwatch.toml.")
+        str, typer.Option(help="Settings file, before or after the command; else nightwatch.toml.")
     ] = "",
 ) -> None:
     """Options of the command itself."""
