@@ -252,7 +252,8 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     said = {
         name: clue.value.partition("=")[2] for name, clue in first_of(found, "variable").items()
     }
-    said |= {name: clue.value.partition("=")[2] for name, clue in first_of(found, "switch").items()}
+    switches, own = first_of(found, "switch"), stated(found, "variable")
+    said |= {one: switches[one].value.partition("=")[2] for one in switches if one not in own}
 
     def snippet(code: str) -> Words:
         is_module = re.search(r"^\s*import\b(?!\s*\()", code, re.M)
@@ -438,6 +439,7 @@ def _ruby(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) 
 _ESLINT = re.compile(r"\.eslintrc(?:\.\w+)?$|eslint\.config\.\w+$")
 _QUIET = "--no-audit --no-fund --ignore-scripts"
 _NPM = f"npm install --no-package-lock {_QUIET}"
+_NPM = f"{_NPM} || {_NPM} --legacy-peer-deps"  # older projects contradict themselves
 _FROZEN = "install --frozen-lockfile --ignore-scripts"
 _LOCKED = {  # a lock file, what installs by it, and the package that has that where it is not here
     "package-lock.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),

@@ -111,6 +111,13 @@ def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
     assert made.links == (("web/node_modules", "/env/node_modules"),)
 
 
+def test_a_variable_that_a_person_states_is_not_replaced_by_a_switch():
+    switch = {**PYTHON, "app/settings.py": "os.environ['DATABASE_URL']"}
+    assert dict(kit("app/a.py", switch).variables)["DATABASE_URL"].startswith("sqlite:")
+    switch["nightwatch.toml"] = "variables = {DATABASE_URL = 'postgresql://app@db/app'}"
+    assert dict(kit("app/a.py", switch).variables)["DATABASE_URL"] == "postgresql://app@db/app"
+
+
 def test_options_of_a_script_are_those_of_its_runner():
     script = "FOO=1 nyc mocha --require a/b --reporter spec --check-leaks 'test/**/*.js'"
     files = {
