@@ -73,10 +73,7 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
         return future
 
     def cluster(self) -> Send | None:
-        """Return the way to the cluster's workers; None where everything runs here.
-
-        What a test or a replay has put in stays in its process.
-        """
+        """Return the way to the workers; None where all runs here, as a test or replay does."""
         kind, _, address = settings().task_runner.partition("=")
         if self._send is None and kind in CLUSTERS and replacement() is None:
             try:
@@ -117,9 +114,6 @@ def there(function: Callable[[*Ts], T], *arguments: *Ts) -> T:
     return cast(T, done.value)
 
 
-# A local Dask cluster has two processes at least, so that what relies on one is seen to break.
-
-
 def _dask(address: str, concurrency: int, opened: ExitStack) -> Send:
     from prefect_dask.task_runners import DaskTaskRunner
 
@@ -147,10 +141,7 @@ def _ray(address: str, concurrency: int, opened: ExitStack) -> Send:
 
 CLUSTERS: dict[str, Callable[[str, int, ExitStack], Send]] = {"dask": _dask, "ray": _ray}
 
-
-# On a worker.
-
-_beginning, _runs = Lock(), [""]  # the run that this process works for
+_beginning, _runs = Lock(), [""]  # on a worker: the run that its process works for
 
 
 def work(parcel: bytes) -> Done:

@@ -192,10 +192,7 @@ def destinations(prefect: str) -> tuple[Destination, ...]:
 
 
 class Recording:
-    """One run of a night; nothing is written before the night has a name.
-
-    With `begun` it goes on with the journal that another process has begun.
-    """
+    """One run of a night; nothing is written before the night has a name."""
 
     def __init__(self, options: NightOptions, at: Settings, begun: Night | None = None) -> None:
         clock, scrub = SystemClock(), scrubber(at).scrub
@@ -203,7 +200,7 @@ class Recording:
         self.recorder = Recorder(scrub, self._write, clock, self._seal)
         self.ports: tuple[str, ...] = ()
         self._scrub, self._files = scrub, bundles()
-        self.night = begun
+        self.night = begun  # by another process, whose journal this one goes on with
         self._lines = [] if begun else [RUN]
 
     def reading(self, given: ReadingPorts, model: str) -> ReadingPorts:

@@ -85,9 +85,8 @@ def check_installed(options: NightOptions, settings: Settings) -> None:
     """Raise `StopTheNight` where a service of the night, or its runner, lacks its library."""
     chosen = {"GitHub": "github" in (options.code, options.delivery)}
     chosen["Claude"] = options.model != RULES
-    runner = settings.task_runner.partition("=")[0].capitalize()
-    chosen |= {runner: True} if runner in _LIBRARIES else {}
-    lacking = (name for name in chosen if chosen[name] and not find_spec(_LIBRARIES[name]))
+    chosen[settings.task_runner.partition("=")[0].capitalize()] = True
+    lacking = (n for n, library in _LIBRARIES.items() if chosen.get(n) and not find_spec(library))
     if advice := [_INSTALL.format(name=name, extra=name.lower()) for name in lacking]:
         raise StopTheNight("\n".join(advice))
 

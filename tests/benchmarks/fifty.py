@@ -5,17 +5,23 @@ Measured from outside: the processor's time and the peak memory of that process 
 Prefect's server apart), and at the model the time from its first request to its last answer. No
 night can be faster than latency x turns x rounds, a round being as many errors as are analysed side
 by side; siblings wait for their leaders, so the rounds of both waves are added.
+
+`--runners threads dask-2 dask-4 ray` compares where the work is done: on a Dask cluster of so many
+processes its workers' time is counted too, and the memory is that of the largest process.
 """
 
 import argparse
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,25 +154,47 @@ class Measured(NamedTuple):
         return LATENCY * len(self.turns) / self.errors * rounds
 
 
-def measured(folder: Path, prefect: str, errors: int, concurrency: int) -> Measured:
+@contextmanager
+def cluster(runner: str, concurrency: int, environment: Mapping[str, str]) -> Iterator[str]:
+    """Start the processes of a Dask cluster; yields the setting of a night that runs there."""
+    kind, _, processes = runner.partition("-")
+    if not processes:
+        yield kind
+        return
+    from distributed import LocalCluster
+
+    threads = math.ceil(concurrency / int(processes))
+    with LocalCluster(
+        n_workers=int(processes), threads_per_worker=threads, dashboard_address=None,
+        env=dict(environment),
+    ) as started:  # fmt: skip
+        yield f"{kind}={started.scheduler_address}"
+
+
+def measured(
+    folder: Path, prefect: str, errors: int, concurrency: int, runner: str = "threads"
+) -> Measured:
     """Run one night; raises SystemExit where it did not do what is measured."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     checkout, exported = application(folder / "shop", errors), folder / "errors.jsonl"
     exported.write_text("".join(f"{json.dumps(record)}\n" for record in records(errors)))
     with Slow(mind=mind) as claude, (folder / "night.log").open("wb") as log:
         command = [sys.executable, str(ROOT / "flows/nightly.py"), "--errors", str(exported)]
         command += ["--repo", str(checkout), *FLAGS, "--max-errors", str(errors)]
         service = {"ANTHROPIC_API_KEY": claude.key, "ANTHROPIC_BASE_URL": claude.url}
-        begun = time.monotonic()
-        process = subprocess.Popen(
-            [*command, "--concurrency", str(concurrency)],
-            env={**clean_environment(folder), **service, "PREFECT_API_URL": prefect},
-            cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip
-        _, status, used = os.wait4(process.pid, 0)
-        whole = time.monotonic() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-    memory = used.ru_maxrss / 1024  # Linux counts KiB
-    night = Measured(concurrency, claude.turns, used.ru_utime + used.ru_stime, memory, whole)
+        environment = {**clean_environment(folder), **service, "PREFECT_API_URL": prefect}
+        with cluster(runner, concurrency, environment) as setting:
+            begun = time.monotonic()
+            process = subprocess.run(
+                [*command, "--concurrency", str(concurrency)],
+                env={**environment, "NIGHTWATCH_TASK_RUNNER": setting},
+                cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+            whole = time.monotonic() - begun
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    memory = used.ru_maxrss / 1024  # Linux counts KiB; of the largest process so far
+    night = Measured(concurrency, claude.turns, processor, memory, whole)
     if process.returncode or (night.errors, len(night.turns)) != (errors, errors * TURNS):
         output = (folder / "night.log").read_text(errors="replace")
         asked = f"{night.errors} errors, {len(night.turns)} turns"
@@ -179,18 +207,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--errors", type=int, default=50)
     parser.add_argument("--side-by-side", type=int, nargs="+", default=[4, 8])
+    parser.add_argument("--runners", nargs="+", default=["threads"])
     asked = parser.parse_args()
     busy = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"Model latency {LATENCY * 1000:.0f} ms; {busy}; the aim is a ratio of {AIM}.\n")
-    print("| side by side | errors | turns | CPU | peak memory | whole night | analysis "
-          "| critical path | ratio |\n|" + " ---: |" * 9)  # fmt: skip
+    print("| runner | side by side | errors | turns | CPU | peak memory | whole night | analysis "
+          "| critical path | ratio |\n|" + " ---: |" * 10)  # fmt: skip
     with tempfile.TemporaryDirectory() as name, prefect_server(Path(name) / "server") as prefect:
-        for concurrency in asked.side_by_side:
-            folder = Path(name) / str(concurrency)
+        for runner, concurrency in product(asked.runners, asked.side_by_side):
+            folder = Path(name) / f"{runner}-{concurrency}"
             folder.mkdir()
-            night = measured(folder, prefect, asked.errors, concurrency)
+            night = measured(folder, prefect, asked.errors, concurrency, runner)
             print(
-                f"| {concurrency} | {night.errors} | {len(night.turns)} "
+                f"| {runner} | {concurrency} | {night.errors} | {len(night.turns)} "
                 f"| {night.processor:.1f} s | {night.memory:.0f} MiB | {night.whole:.1f} s "
                 f"| {night.analysing:.1f} s | {night.path:.1f} s "
                 f"| {night.analysing / night.path:.2f} |"

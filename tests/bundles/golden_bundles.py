@@ -77,17 +77,19 @@ def shop(folder: Path) -> tuple[str, ...]:
     )
 
 
-def rules_night(folder: Path) -> Path:
+def rules_night(folder: Path, **more: str) -> Path:
     """The sample night; returns its bundle."""
-    done = run("night", environment=clean_environment(folder))
+    done = run("night", environment={**clean_environment(folder), **more})
     return _bundle(folder, done)
 
 
-def model_night(folder: Path) -> Path:
+def model_night(folder: Path, **more: str) -> Path:
     """The shop's night; returns its bundle."""
     with Anthropic(key=KEY, fixes=FIXES, reads=1) as claude:
         ours = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": claude.url}
-        done = run("night", *shop(folder), environment={**clean_environment(folder), **ours})
+        done = run(
+            "night", *shop(folder), environment={**clean_environment(folder), **ours, **more}
+        )
     return _bundle(folder, done)
 
 

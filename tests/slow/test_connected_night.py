@@ -27,10 +27,11 @@ def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [item for item in found if read_marker(item["body"])]
 
 
-def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path) -> None:
-    """The one night that starts Prefect's own server, as a user's first does."""
+@pytest.mark.parametrize("runner", ["threads", "dask"])
+def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path, runner: str) -> None:
+    """These nights start Prefect's own server, as a user's first does."""
     with World(tmp_path) as world:
-        night = world.night()
+        night = world.night(NIGHTWATCH_TASK_RUNNER=runner)
         assert night.code == 0, night.output
         _chosen_by_itself(night)
         _what_was_asked(world)

@@ -132,10 +132,7 @@ class Manifest:
                 self._lost = True
 
     def destinations(self) -> tuple[Destination, ...]:
-        """Return the bytes sent to each destination so far, from the night's other processes too.
-
-        Those are read from their lists: a process that was killed has told nobody.
-        """
+        """Return the bytes sent to each destination; other processes' lists are read for them."""
         with self._guard:
             totals, own = dict(self._totals), self._file()
             mark = f"{self.night}~"
