@@ -58,7 +58,9 @@ def history(
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
         known_count = "–" if night.known is None else night.known
         numbers = (night.errors, known_count, night.analysed, night.issues, night.pulls)
-        table.add_row(Text(night.id), Text(night.app), night.status, *map(str, numbers), cost)
+        is_dry = bool(night.night and night.night.kind.dry)
+        status = f"{night.status}, dry" if is_dry else night.status
+        table.add_row(Text(night.id), Text(night.app), status, *map(str, numbers), cost)
     Console().print(table)
 
 

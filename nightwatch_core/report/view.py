@@ -384,7 +384,8 @@ def _glance(
     """Since when it happens, whose change it is, and what to do first."""
     case, given = analysis.case, analysis.failing or analysis.handover or Handover()
     release = next(iter(case.leader.releases), case.leader.release)
-    first = f"first seen {moment(case.first_seen)}" if case.first_seen else ""
+    known = analysis.news or known_since(analysis)  # from before the window that tonight reads
+    first = f"first seen {moment(case.first_seen)}" if case.first_seen and not known else ""
     drafts = (item.text for item in publications if item.state == "published")
     draft = next((text for text in drafts if "draft pull request #" in text), "")
     question = parts.question(analysis)
@@ -393,8 +394,9 @@ def _glance(
         f"Decide: {question}" if question else "",
         *(analysis.next_steps or given.look_at)[:1],
     )
+    since = ", ".join(filter(None, (f"release {release}" if release else "", first)))
     rows = (
-        ("Since", ", ".join(filter(None, (f"release {release}" if release else "", first)))),
+        ("Tonight" if known else "Since", since),
         ("Suspected change", next(parts.suspected(analysis), "")),
         ("Line last written by", given.last_change),
         ("Do first" if analysis.has_cause else "Look first", next(filter(None, steps), "")),
@@ -408,10 +410,15 @@ def _without_facts(section: blocks.Section, shown: frozenset[str]) -> blocks.Sec
     left = tuple(
         block.model_copy(update={"items": tuple(x for x in block.items if x not in shown)})
         if isinstance(block, blocks.Bullets)
+        else block.model_copy(
+            update={"items": tuple(x for x in block.items if x.text not in shown)}
+        )
+        if isinstance(block, blocks.Facts)
         else block
         for block in section.blocks
     )
     kept = tuple(b for b in left if not isinstance(b, blocks.Bullets) or b.items or b.more)
+    kept = tuple(b for b in kept if not isinstance(b, blocks.Facts) or b.items or b.because)
     is_folded = section.folded or section.kind in _FOLDED
     return section.model_copy(update={"blocks": kept, "folded": is_folded})
 

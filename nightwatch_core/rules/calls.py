@@ -86,7 +86,15 @@ def _renamed(
         if slip(keyword, name) or (changes[name] and not means_something_else(keyword, name))
     ]
     if len(sound) != 1 or failing.language.name not in _MARK:
-        return Finding()  # neither the spelling nor a change decides
+        told = [(name, made) for name, made in changes.items() if made]
+        if len(told) != 1:
+            return Finding()  # neither the spelling nor a change decides
+        name, made = told[0]  # it broke the call, whatever the call means
+        return Finding(
+            because=(f"{made[1]}.",),
+            changed=((definition.path, made[0]),),
+            steps=(f"Check whether `{keyword}` means `{name}`.",),
+        )
     new, change = sound[0], changes[sound[0]]
     called = "is now called" if change else "should read"
     why = change[1] if change else "a typing error"

@@ -81,6 +81,22 @@ def test_a_keyword_can_only_mean_the_one_parameter_that_is_left(signature, fix):
     assert not explained(failing, files)[0].has_fix
 
 
+def test_the_change_that_renamed_a_keyword_is_named_where_its_meaning_is_not_sure():
+    files = {
+        "shop/tax.py": "def vat(amount, country=''):\n    return amount\n",
+        "shop/page.py": "from shop.tax import vat\n\n\ndef page(a):\n    vat(a, country_id=1)\n",
+    }
+    message = "vat() got an unexpected keyword argument 'country_id'"
+    failing = case("TypeError", message, frame("shop/page.py", 5, "page"))
+    before = (*NEW, "def vat(amount, country_id=''):")
+    written = {("shop/tax.py", 1): before, ("shop/page.py", 5): OLD}
+    answer, _ = explained(failing, files, written)
+    assert not answer.has_fix
+    assert answer.suspect_commit == NEW[0][:10]
+    assert "replaced `country_id` by `country` in shop/tax.py:1" in answer.root_cause
+    assert not explained(failing, files)[0].suspect_commit
+
+
 def test_a_misspelt_keyword_is_not_called_renamed():
     files = {
         "shop/tax.py": "def vat(amount, country='LU'):\n    return amount\n",
