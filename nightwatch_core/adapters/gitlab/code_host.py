@@ -1,0 +1,37 @@
+"""A project of GitLab as the code host: a clone in the state folder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from nightwatch_core.adapters.gitlab.client import SERVICE, SILENCE, Project
+from nightwatch_core.adapters.hosts.clone import FETCHING_SILENCE, CloneHost, Described, Origin
+
+
+class GitLabHost(CloneHost):
+    """A `CodeHost` over a partial clone; the token needs the scope read_repository."""
+
+    def __init__(self, project: Project, folder: Path, base_branch: str = "") -> None:
+        """Clone below `folder`, once asked; an empty branch means the default."""
+        super().__init__(folder, base_branch)
+        self._project = project
+
+    def _describe(self) -> Described:
+        row = self._project.ask()
+        address = f"{row['web_url']}/-"  # below which GitLab has what others have below the name
+        return Described(row["path_with_namespace"], row["default_branch"] or "main", address)
+
+    def _sha_of(self, names: Sequence[str], *, branches: Sequence[str]) -> str:
+        paths = (*(f"branches/{quote(name, safe='')}" for name in branches),)
+        paths = (*paths, *(f"commits/{name}" for name in names))
+        row = next(filter(None, (self._project.find(f"/repository/{p}") for p in paths)), None)
+        return str(row.get("commit", row)["id"]) if row else ""
+
+    def _origin_of(self, described: Described) -> Origin:
+        project = self._project
+        address = f"{project.place.server}/{described.full_name}.git"
+        silence = round(project.silence / SILENCE * FETCHING_SILENCE) or 1
+        return Origin(address, lambda: project.token, silence, SERVICE, "oauth2")
+
+    def _sizes(self, sha: str) -> Mapping[str, int]:
+        return {}

@@ -1,0 +1,165 @@
+"""Our issues and merge requests on GitLab, as people and pipelines have left them."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any
+
+from nightwatch_core.adapters.git.command import TITLE_CHARACTERS
+from nightwatch_core.adapters.git.history import hunks
+from nightwatch_core.adapters.gitlab.client import SERVICE, Project
+from nightwatch_core.adapters.gitlab.outbox import LISTS, REPORTER, notes
+from nightwatch_core.adapters.gitlab.rows import ItemRow, NoteRow
+from nightwatch_core.adapters.hosts.ownership import Ours
+from nightwatch_core.adapters.hosts.rows import Item, read
+from nightwatch_core.adapters.hosts.tracker import HostTracker
+from nightwatch_core.adapters.hosts.writes import Rejected
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import ChangedFile, CiRun, CiState, OtherPull
+from nightwatch_core.text.markers import CORRECTION, LABEL, steps_told
+
+OTHER_PULLS = 40  # whose changes are read, a request each; open ones first
+BODY_CHARACTERS = 20_000
+HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
+FAILED_JOBS, LOG_CHARACTERS = 10, 12_000
+STATES: Mapping[str, CiState] = {
+    "success": "passed", "failed": "failed", "canceled": "failed", "skipped": "none",
+}  # fmt: skip
+"""What a pipeline's status means; any other one has not ended."""
+_BOT = re.compile(r"(project|group)_\d+_bot")
+_CODES = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|section_(?:start|end):\d+:[^\r\n]{0,200}\r")
+
+
+class GitLabTracker(HostTracker):
+    """A `Tracker` of one project."""
+
+    def __init__(self, project: Project, ours: Ours | None = None) -> None:
+        """Ask nothing before the first call."""
+        super().__init__(project.place.path, ours or Ours(project.account))
+        self._project = project
+
+    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+        """Return what the newest pipelines of merge requests came to."""
+        return tuple(self._run(self._project.ask(f"{LISTS['pull']}/{n}")) for n in numbers)
+
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+        """Return everybody's merge requests that change one of the files, newest first."""
+        asked = {"state": "all", "order_by": "updated_at", "updated_after": since.isoformat()}
+        listed = list(self._project.read_all(ItemRow, LISTS["pull"], scope="all", **asked))
+        listed.sort(key=lambda row: row.state != "open")  # among each the newest stay first
+        pulls = ((row, tuple(self._files(row, frozenset(paths)))) for row in listed[:OTHER_PULLS])
+        found = [_other(row, files) for row, files in pulls if files]
+        return tuple(sorted(found, key=lambda pull: pull.at, reverse=True))
+
+    def _rows(self) -> Iterable[Item]:
+        asked = {"labels": LABEL, "scope": "all", "order_by": "created_at", "sort": "asc"}
+        issues = self._project.read_all(ItemRow, LISTS["issue"], **asked, pagination="keyset")
+        return chain(issues, self._project.read_all(ItemRow, LISTS["pull"], **asked, state="all"))
+
+    def _with_branches(self, rows: tuple[Item, ...]) -> tuple[Item, ...]:
+        return rows
+
+    def _said(self, row: Item) -> Iterable[NoteRow]:
+        try:
+            said = list(notes(self._project, "pull" if row.is_pull else "issue", row.number))
+        except Rejected as error:
+            if error.status == 404:
+                return ()
+            raise
+        return [n.model_copy(update={"is_of_the_team": n.author in self._team}) for n in said]
+
+    @cached_property
+    def _team(self) -> frozenset[str]:
+        rows = self._project.rows("/members/all")
+        names = (str(row["username"]) for row in rows if row["access_level"] >= REPORTER)
+        return frozenset(name for name in names if not _BOT.match(name))
+
+    def _edited(self, merged: Sequence[int]) -> frozenset[int]:
+        return frozenset(number for number in merged if self._was_edited(number))
+
+    def _was_edited(self, number: int) -> bool:
+        """Tell whether more commits than ours were merged; an amended one is not noticed."""
+        rows = self._project.rows(f"{LISTS['pull']}/{number}/commits")
+        texts = [text for row in rows if not (text := str(row["message"])).startswith("Merge ")]
+        texts = [text for text in texts if text.strip() != CORRECTION]
+        return len(texts) > 1 and {steps_told(text) for text in texts} != {len(texts)}
+
+    def _ci_states(self, heads: Mapping[int, str]) -> Mapping[int, CiState]:
+        pulls = {number: self._project.ask(f"{LISTS['pull']}/{number}") for number in heads}
+        return {number: _state(pull.get("head_pipeline")) for number, pull in pulls.items()}
+
+    def _lacking(self) -> str:
+        try:
+            next(self._project.rows("/pipelines", per_page=1), None)
+        except GiveUp as refused:
+            return str(refused)
+        return ""
+
+    def _applied_at(self, key: str, base: str, since: datetime) -> datetime | None:
+        rows = self._project.rows("/repository/commits", ref_name=base, since=since.isoformat())
+        applied = (row for row in islice(rows, HISTORY_READ) if key in str(row["message"]))
+        row = next(applied, None)
+        return datetime.fromisoformat(row["committed_date"]) if row else None
+
+    def _run(self, pull: Mapping[str, Any]) -> CiRun:
+        pipeline, head = pull.get("head_pipeline"), read(ItemRow, pull, SERVICE).head
+        failed = self._failed(pipeline["id"]) if pipeline and _state(pipeline) == "failed" else {}
+        base = (pull.get("diff_refs") or {}).get("base_sha")
+        asked = {"sha": base, "order_by": "id", "sort": "desc"}
+        former = next(self._project.rows("/pipelines", **asked), None) if failed and base else None
+        before = self._failed(former["id"]) if former else {}
+        return CiRun(
+            state=_state(pipeline),
+            sha=str(pipeline["sha"]) if pipeline else head,
+            failed=tuple(failed)[:FAILED_JOBS],
+            before=bool(failed) and before.keys() >= failed.keys(),
+            log=self._log(next(iter(failed.values()))) if failed else "",
+        )
+
+    def _failed(self, pipeline: int) -> dict[str, int]:
+        """Return the ids of failed jobs by name, without those that may fail."""
+        rows = self._project.rows(f"/pipelines/{pipeline}/jobs", scope="failed")
+        return {str(row["name"]): row["id"] for row in rows if not row.get("allow_failure")}
+
+    def _log(self, job: int) -> str:
+        try:
+            text = self._project.ask(f"/jobs/{job}/trace").content.decode(errors="replace")
+        except GiveUp:  # it was deleted, or may not be read: that it failed stands
+            return ""
+        return _CODES.sub("", text[-4 * LOG_CHARACTERS :]).strip()[-LOG_CHARACTERS:]
+
+    def _files(self, row: ItemRow, paths: frozenset[str]) -> Iterator[ChangedFile]:
+        diffs = self._project.rows(f"{LISTS['pull']}/{row.number}/diffs")
+        for diff in islice(diffs, 100):
+            path, old, text = str(diff["new_path"]), str(diff["old_path"]), str(diff["diff"])
+            if not paths.isdisjoint((path, old)):
+                marks = [line[:1] for line in text.splitlines()]
+                yield ChangedFile(
+                    path=path,
+                    old_path=old if old != path else "",
+                    added=marks.count("+"),
+                    removed=marks.count("-"),
+                    diff=hunks(text),
+                )
+
+
+def _state(pipeline: Mapping[str, Any] | None) -> CiState:
+    return STATES.get(str(pipeline["status"]), "pending") if pipeline else "none"
+
+
+def _other(row: ItemRow, files: tuple[ChangedFile, ...]) -> OtherPull:
+    assert row.updated_at is not None
+    return OtherPull(
+        number=row.number,
+        title=row.title[:TITLE_CHARACTERS],
+        body=row.body[:BODY_CHARACTERS],
+        author=row.author,
+        branch=row.branch,
+        url=row.html_url,
+        state="merged" if row.merged_at else "open" if row.state == "open" else "closed",
+        at=row.updated_at,
+        merged_at=row.merged_at,
+        files=files,
+    )
