@@ -34,6 +34,7 @@ PREFIX = "NIGHTWATCH_"
 CONFIG = "nightwatch.toml"
 _ADDRESSES = (  # that keys and errors are sent to
     *("new_relic_api_url", "github_api_url", "slack_api_url", "anthropic_base_url", "sentry_url"),
+    "gitlab_project",
 )
 T = TypeVar("T")
 
@@ -160,10 +161,16 @@ class Settings(_FromOutside):
     )
     github_repo: str = _from("GITHUB_REPO", "Repository, owner/name.")
     former_accounts: str = _from(
-        "NIGHTWATCH_FORMER_ACCOUNTS", "GitHub accounts that NightWatch published with earlier."
+        "NIGHTWATCH_FORMER_ACCOUNTS", "Accounts that NightWatch published with earlier."
     )
     github_api_url: str = _from("GITHUB_API_URL", "GitHub API address.", "https://api.github.com")
     github_api_version: str = _from("GITHUB_API_VERSION", "API version of an Enterprise server.")
+    gitlab_token: SecretStr | None = _from(
+        "GITLAB_TOKEN", "GitLab token with the scopes api and read_repository.", None
+    )
+    gitlab_project: str = _from(
+        "GITLAB_PROJECT", "Project's address, https://gitlab.example.com/group/project."
+    )
     slack_bot_token: SecretStr | None = _from("SLACK_BOT_TOKEN", "Slack bot token (xoxb-…).", None)
     slack_channel: str = _from("SLACK_CHANNEL", "Channel id, user id or e-mail.")
     slack_api_url: str = _from("SLACK_API_URL", "Slack API address.", "https://slack.com/api/")

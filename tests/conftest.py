@@ -16,7 +16,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=1_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nightwatch"))
 
-OURS = ("NIGHTWATCH_", "NEW_RELIC_", "SENTRY_", "GITHUB_", "SLACK_", "ANTHROPIC_")
+OURS = ("NIGHTWATCH_", "NEW_RELIC_", "SENTRY_", "GITHUB_", "GITLAB_", "SLACK_", "ANTHROPIC_")
 NUMBERS = count()
 LONGEST_NAME = 60  # characters of a parameter
 

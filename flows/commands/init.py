@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 from flows.commands.deploy import cron_of
 from flows.commands.setup import check
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.intake.default_ports import RULES, SAMPLE
+from nightwatch_core.intake.default_ports import HOSTS, RULES, SAMPLE
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.proof.preparing import projects_of
 from nightwatch_core.settings import CONFIG, settings
@@ -31,6 +31,7 @@ class Found(NamedTuple):
     repository: str = ""
     branch: str = ""
     tests: str = ""  # how they are run, in a few words
+    gitlab: str = ""  # the address of a project there
 
 
 def init(yes: Yes = False, force: Force = False) -> None:
@@ -57,21 +58,24 @@ def init(yes: Yes = False, force: Force = False) -> None:
         errors
         if errors == SAMPLE
         else ask(
-            "Which git checkout has the code (a folder; github: read it there)?",
-            "github" if "github" in ready and not Path(".git").exists() else ".",
-            lambda text: text == "github" or _check(repo=text),
+            "Which git checkout has the code (a folder; github or gitlab: read it there)?",
+            next((h for h in HOSTS if h in ready and not Path(".git").exists()), "."),
+            lambda text: text in HOSTS or _check(repo=text),
         )
     )
-    found = Found(at.github_repo) if code in ("github", SAMPLE) else _look_at(code)
+    found = Found(at.github_repo) if code in (*HOSTS, SAMPLE) else _look_at(code)
     model = ask(
         "Which model analyses: a Claude model, or rules (no language model)?",
         wiring.DEFAULT_MODEL if "claude" in ready else RULES,
         lambda text: wiring.with_default_ports(NightOptions(source=SAMPLE, model=text)),
     )
     hosted = bool(at.github_token or at.github_app_id) and "/" in found.repository
-    desk = "github" if hosted and errors != SAMPLE else "local"
+    hosted = hosted and not found.gitlab
+    at_gitlab = "gitlab" in ready and (code == "gitlab" or bool(found.gitlab))
+    desk = "gitlab" if at_gitlab else "github" if hosted else "local"
+    desk = "local" if errors == SAMPLE else desk
     desks = ask(
-        "Where do findings go: local or github; and slack, after a comma?",
+        "Where do findings go: local, github or gitlab; and slack, after a comma?",
         f"{desk},slack" if "slack" in ready else desk,
         _check_desks,
     )
@@ -91,6 +95,7 @@ def init(yes: Yes = False, force: Force = False) -> None:
         code=code,
         model=model,
         desks=listed(desks),
+        desk=next((host for host in HOSTS if host in listed(desks)), "local"),
         schedule=schedule,
         found=found,
         hosted=hosted,
@@ -126,8 +131,8 @@ def _check(**options: str) -> bool:
 
 
 def _check_desks(text: str) -> None:
-    if not set(listed(text)) <= {"local", "github", "slack"}:
-        raise StopTheNight("choose local or github, and slack after a comma if you want it")
+    if not set(listed(text)) <= {"local", *HOSTS, "slack"}:
+        raise StopTheNight("choose local, github or gitlab, and slack after a comma if you like")
 
 
 def _look_at(checkout: str) -> Found:
@@ -139,4 +144,5 @@ def _look_at(checkout: str) -> Found:
     tests = (
         kit if isinstance(kit, str) else f"{kit.language}: {', '.join(r.name for r in kit.runners)}"
     )
-    return Found(head.repository, head.branch, tests)
+    project = head.address.removesuffix("/-") if head.address.endswith("/-") else ""
+    return Found(head.repository, head.branch, tests, project)

@@ -10,7 +10,7 @@ from rich.text import Text
 from flows.commands import night
 from flows.commands.memory import ERRORS_UNREAD
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.intake.default_ports import HOSTS, RULES
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.profiles import Profile
 from nightwatch_core.ports import CodeHost
@@ -39,7 +39,9 @@ def prepare(
     own = {"repo": repo, "code": "checkout", "base_branch": base_branch}
     given = own if repo else {"base_branch": base_branch or None}
     options, console = night_options({**given, "prepare_network": True}), Console(soft_wrap=True)
-    code = options.code or ("checkout" if options.repo else "github")
+    ready = wiring.services.available(settings())["code"]
+    hosted = next((host for host in HOSTS if host in ready), HOSTS[0])
+    code = options.code or ("checkout" if options.repo else hosted)
     options = options.model_copy(update={"code": code})
     host, sandbox, documents = wiring.testing(options)
     tree, date = host.reader(host.head()), wiring.now().date().isoformat()

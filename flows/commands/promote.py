@@ -43,7 +43,7 @@ To = Annotated[
     ),
 ]
 Repo = Annotated[str | None, typer.Option(help="Git checkout of the application.")]
-Delivery = Annotated[str | None, typer.Option(help="Where drafts go: github or local.")]
+Delivery = Annotated[str | None, typer.Option(help="Where drafts go: github, gitlab or local.")]
 Base = Annotated[str | None, typer.Option(help="Base branch of the pull request.")]
 
 QUESTION = "Select (numbers separated by commas, or all; Enter for none)"

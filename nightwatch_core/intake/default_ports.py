@@ -14,6 +14,7 @@ Available = Mapping[str, frozenset[str]]  # port → names that are connected an
 
 SAMPLE = "sample"
 ON_THIS_MACHINE = frozenset({"checkout", SAMPLE})  # where code can be
+HOSTS = ("github", "gitlab")  # of code, issues and pull requests; the first that is ready
 RULES = "rules"
 MODELS = "claude-"  # any name that starts so is a Claude model id
 COMPATIBLE = "any model of your server"  # where an address is set, every name may be one
@@ -36,8 +37,8 @@ def fill_ports(
     update = {
         "code": options.code or _code(options, available),
         "model": options.model or (default_model if has_claude else RULES),
-        "delivery": options.delivery or _service("delivery", "github", options, available),
-        "notify": options.notify or _service("notify", "slack", options, available),
+        "delivery": options.delivery or _service("delivery", HOSTS, options, available),
+        "notify": options.notify or _service("notify", ("slack",), options, available),
     }
     options = options.model_copy(update=update)
     _check(options, available, lacking or {}, models)
@@ -62,11 +63,14 @@ def _code(options: NightOptions, available: Available) -> str:
         return SAMPLE
     if options.repo:
         return "checkout"
-    return "github" if "github" in available["code"] else "checkout"
+    return next((host for host in HOSTS if host in available["code"]), "checkout")
 
 
-def _service(port: str, service: str, options: NightOptions, available: Available) -> str:
-    return service if service in available[port] and not is_sample(options) else "local"
+def _service(
+    port: str, services: Iterable[str], options: NightOptions, available: Available
+) -> str:
+    ready = () if is_sample(options) else services
+    return next((service for service in ready if service in available[port]), "local")
 
 
 def _kind_of(model: str, available: Available) -> str:

@@ -40,11 +40,12 @@ class Destination(Value):
     listed: bool = True  # False: of what goes there nobody keeps a list
 
 
-Code = Literal["", "github", "checkout", "sample"]
-Delivery = Literal["", "github", "local"]
+Code = Literal["", "github", "gitlab", "checkout", "sample"]
+Delivery = Literal["", "github", "gitlab", "local"]
 Notify = Literal["", "slack", "local"]
 Publish = Literal["all", "proved", "patches", "issues", "none"]
 Tier = Literal["report", "issue", "draft"]
+_PULL_SIGNS = {"gitlab": "!"}  # where it is not #
 MAX_OPEN_ISSUES = 10  # of ours at any time
 MAX_LESSONS = 500  # at hand; the least useful are archived
 LESSON_DAYS = 90  # until a known error is analysed again
@@ -65,9 +66,9 @@ class NightOptions(Value):
     source: str = _option(
         "", "Where errors come from: newrelic, sentry, file, sample (comma list)."
     )
-    code: Code = _option("", "Where code comes from: github, checkout or sample.")
+    code: Code = _option("", "Where code comes from: github, gitlab, checkout or sample.")
     model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
-    delivery: Delivery = _option("", "Where issues and pull requests go: github or local.")
+    delivery: Delivery = _option("", "Where issues and pull requests go: github, gitlab or local.")
     notify: Notify = _option("", "Where the report is sent: slack, or local (files only).")
 
     # application
@@ -162,6 +163,16 @@ class NightOptions(Value):
     # this run
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse again: ignore lessons and cached results.")
+
+    @property
+    def is_hosted(self) -> bool:
+        """Tell whether a code host takes issues and pull requests."""
+        return self.delivery not in ("", "local")
+
+    @property
+    def pull_sign(self) -> str:
+        """Return what stands before a pull request's number, so that its host links it."""
+        return _PULL_SIGNS.get(self.delivery, "#")
 
     def highest_tier(self) -> tuple[Tier, str]:
         """Return the most that may become of an error, and the setting that says so.

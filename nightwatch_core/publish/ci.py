@@ -163,7 +163,7 @@ def watched_drafts(
 ) -> list[Watched]:
     """List the drafts that a service holds; none without branches, and none in a dry run."""
     made = {item.key: item for item in receipts if item.status in _MADE and item.number}
-    if options.delivery != "github" or options.dry_run:
+    if not options.is_hosted or options.dry_run:
         return []
     return [
         Watched(draft, receipt.number or 0, receipt.url, receipt.sha)
@@ -311,7 +311,7 @@ def _red_words(watched: Watched, repository: str, night: str) -> proposals.Comme
 def carried(report: RunReport) -> tuple[proposals.Comment, ...]:
     """Return words for open drafts of earlier nights whose checks failed after their night."""
     options, base, night = report.options, report.base or report.commit, report.night.id
-    if options.delivery != "github" or options.highest_tier()[0] != "draft" or base is None:
+    if not options.is_hosted or options.highest_tier()[0] != "draft" or base is None:
         return ()
     return tuple(
         _word(item.number, item.fingerprint, "The checks failed. ", base.repository, night)

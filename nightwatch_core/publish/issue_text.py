@@ -73,10 +73,11 @@ def issue_body(finding: FindingView, key: str, night: str, comes_after: int | No
 
 
 def verified_body(
-    fingerprint: str, key: str, night: str, event: OutcomeEvent, *, closes: bool
+    fingerprint: str, key: str, night: str, event: OutcomeEvent, sign: str, *, closes: bool
 ) -> str:
     """Return the comment on an issue that can be closed, with the figures that speak for it."""
-    text = f"**The fix in #{event.number} is verified in production**: {markdown(event.because)}."
+    fix = f"The fix in {sign}{event.number}"
+    text = f"**{fix} is verified in production**: {markdown(event.because)}."
     then = "NightWatch closes this issue." if closes else "This issue can be closed."
     return _joined(marker(fingerprint, key, night), text, then)
 

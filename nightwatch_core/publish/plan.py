@@ -65,7 +65,8 @@ def plan_issues(
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
     may_write = options.highest_tier()[0] != "report"
-    closings = _closings(issues, followed, commit, night, closes=options.close_verified)
+    sign = options.pull_sign
+    closings = _closings(issues, followed, commit, night, sign, closes=options.close_verified)
     proposals: list[Proposal] = [*closings] if may_write else []
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
@@ -98,6 +99,7 @@ def _closings(
     followed: tuple[OutcomeUpdate, ...],
     commit: Commit | None,
     night: str,
+    sign: str,
     *,
     closes: bool,
 ) -> Iterator[Close]:
@@ -114,8 +116,8 @@ def _closings(
                     fingerprint=first,
                     also=(name,),
                     number=item.number,
-                    title=f"{'closed' if closes else 'can be closed'}: #{event.number} helped",
-                    body=issue_text.verified_body(first, key, night, event, closes=closes),
+                    title=f"{'closed' if closes else 'can be closed'}: {sign}{event.number} helped",
+                    body=issue_text.verified_body(first, key, night, event, sign, closes=closes),
                     closes=closes,
                 )
 
@@ -515,7 +517,7 @@ def _commits(draft: DraftPull, analysis: Analysis, read: Read) -> tuple[DraftCom
 
 def _no_issue_to_carry(options: NightOptions, issue: int | None) -> Reason | None:
     """Files on this machine need no issue that carries a patch."""
-    is_on_issue = options.publish == "patches" and options.delivery == "github"
+    is_on_issue = options.publish == "patches" and options.is_hosted
     if issue or not is_on_issue or options.dry_run:
         return None
     return Reason("choice", "there is no issue to attach the patch to")

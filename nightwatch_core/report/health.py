@@ -26,7 +26,7 @@ OLD_PRICES = timedelta(days=120)
 LEAST_FREE, LEAST_SHARE = 2**30, 0.03  # bytes, or share, of the disk that should be free
 
 CLAUDE = "Claude"
-NAMES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub"}
+NAMES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub", "gitlab": "GitLab"}
 HERE = frozenset({*HELD, *ON_THIS_MACHINE, "local", ""})  # no services
 
 

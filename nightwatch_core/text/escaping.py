@@ -43,11 +43,11 @@ _DROP: dict[int, str | None] = {**dict.fromkeys(_HIDDEN_POINTS), **_HALVES, **_B
 _SHOW = {point: ascii(chr(point))[1:-1] for point in _HIDDEN_POINTS} | _HALVES
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 
-# What GitHub turns into a mention, a reference, a link, or an e-mail address.
-_ACTIVE = re.compile(r"@|#\d|://|www\.|GH-\d", re.IGNORECASE)
-_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|(?<=GH-)(?=\d)", re.IGNORECASE)
+# What GitHub and GitLab turn into a mention, a reference, a link, or an e-mail address.
+_ACTIVE = re.compile(r"@|[#!]\d|://|www\.|G[HL]-\d", re.IGNORECASE)
+_REFERENCE = re.compile(r"@(?=\w)|[#!](?=\d)|(?<=G[HL]-)(?=\d)", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:https?|ftp)://(?=[\w\[])|(https?|ftp)://", re.IGNORECASE)
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_SPECIAL = re.compile(r'[\\`*\[\]<>|~&$]|%(?=["\d])|(?<![^\W_])_|_(?![^\W_])')
 _LEADING = re.compile(r"[-+=#/]|\d{1,9}(?=[.)](?:\s|$))")
 _COMMAND = re.compile(r"^/(?=[a-z])", re.IGNORECASE | re.MULTILINE)
 
@@ -199,7 +199,7 @@ def is_web(address: str) -> bool:
 
 
 def _word(word: str, *, cell: bool) -> str:
-    """Escaped; what GitHub would act upon becomes code, without the punctuation around it."""
+    """Escaped; what a code host would act upon becomes code, without the punctuation around it."""
     if not _ACTIVE.search(word):
         return _escape(word)
     before, core, after = core_of(word)

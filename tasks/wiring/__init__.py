@@ -258,8 +258,8 @@ def half_described() -> Mapping[str, tuple[str, ...]]:
 def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     rules = RulesModel()
     is_local = options.model == default_ports.RULES
-    if options.delivery == "github":
-        tracker: ports.Tracker = services.github_tracker(at)
+    if host := services.HOSTS.get(options.delivery):
+        tracker = host.tracker(at)
     else:
         tracker = local.delivery(options, at, "none", proxies.scrubber(at).scrub)
     return ReadingPorts(
@@ -332,8 +332,8 @@ def _nights(at: Settings) -> NightStore:
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:
     scrub = proxies.scrubber(at).scrub
-    if options.delivery == "github":
-        return services.github_outbox(options, at, SystemClock(), scrub)
+    if host := services.HOSTS.get(options.delivery):
+        return host.outbox(options, at, SystemClock(), scrub)
     return local.delivery(options, at, night.id, scrub)
 
 

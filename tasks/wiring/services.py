@@ -41,13 +41,15 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "newrelic": (("NEW_RELIC_API_KEY",), ("NEW_RELIC_ACCOUNT_ID",), ("NEW_RELIC_APP_NAME",)),
     "sentry": (("SENTRY_AUTH_TOKEN",), ("SENTRY_ORG",), ("SENTRY_PROJECT",)),
     "github": (("GITHUB_TOKEN", "GITHUB_APP_ID"), ("GITHUB_REPO",)),
+    "gitlab": (("GITLAB_TOKEN",), ("GITLAB_PROJECT",)),
     "claude": (("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     "slack": (("SLACK_BOT_TOKEN",), ("SLACK_CHANNEL",)),
 }
 """Of each group one setting has to be there."""
 
 # of extras of the package
-_LIBRARIES = dict(GitHub="githubkit", Claude="anthropic", Dask="prefect_dask", Ray="prefect_ray")
+_LIBRARIES = {"GitHub": "githubkit", "GitLab": "gitlab", "Claude": "anthropic"}
+_LIBRARIES |= {"Dask": "prefect_dask", "Ray": "prefect_ray"}
 _INSTALL = (
     '{name} needs an extra: pip install "nightwatch[{extra}]", or in a checkout '
     '.venv/bin/pip install -c constraints.txt -e ".[{extra}]"'
@@ -73,7 +75,7 @@ def _given(settings: Settings) -> set[str | None]:
 
 def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return services that are half set up; tokens that shells often have mean nothing alone."""
-    given = _given(settings) - {"GITHUB_TOKEN", "SENTRY_AUTH_TOKEN"}
+    given = _given(settings) - {"GITHUB_TOKEN", "GITLAB_TOKEN", "SENTRY_AUTH_TOKEN"}
     return {
         service: names
         for service, names in lacking(settings).items()
@@ -83,7 +85,8 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 def check_installed(options: NightOptions, settings: Settings) -> None:
     """Raise `StopTheNight` where a service of the night, or its runner, lacks its library."""
-    chosen = {"GitHub": "github" in (options.code, options.delivery)}
+    names = {"github": "GitHub", "gitlab": "GitLab"}.items()
+    chosen = {name: host in (options.code, options.delivery) for host, name in names}
     chosen["Claude"] = options.model != RULES
     chosen[settings.task_runner.partition("=")[0].capitalize()] = True
     lacking = (n for n, library in _LIBRARIES.items() if chosen.get(n) and not find_spec(library))
@@ -171,6 +174,67 @@ def github_outbox(
     )
 
 
+def gitlab_code(
+    options: NightOptions, settings: Settings, *, may_clone: bool = True
+) -> ports.CodeHost:
+    """Return the project, which is always cloned."""
+    from nightwatch_core.adapters.gitlab.code_host import GitLabHost
+
+    clones = settings.state / "clones"
+    return GitLabHost(_gitlab(settings, read_only=True), clones, options.base_branch)
+
+
+def gitlab_tracker(settings: Settings) -> ports.Tracker:
+    """Return our issues and merge requests."""
+    from nightwatch_core.adapters.gitlab.tracker import GitLabTracker
+
+    project = _gitlab(settings, read_only=True)
+    return GitLabTracker(project, _who_is_ours(settings, project.account))
+
+
+def gitlab_outbox(
+    options: NightOptions, settings: Settings, clock: ports.Clock, scrub: Scrub
+) -> ports.Outbox:
+    """Make the outbox for issues and merge requests."""
+    from nightwatch_core.adapters.gitlab.outbox import GitLabOutbox
+
+    project = _gitlab(settings, read_only=False)
+    return GitLabOutbox(
+        *(project, clock, pace.pause),
+        pulls=options.publish == "all",
+        ours=_who_is_ours(settings, project.account),
+        scrub=scrub,
+    )
+
+
+@lru_cache(maxsize=4)
+def _gitlab(settings: Settings, *, read_only: bool) -> Any:
+    from nightwatch_core.adapters.gitlab.client import SILENCE, Project
+
+    proxies.open_list(settings)
+    token = settings.gitlab_token.get_secret_value() if settings.gitlab_token else ""
+    return Project(
+        *(settings.gitlab_project, token),
+        read_only=read_only,
+        pause=pace.pause,
+        silence=pace.silence or SILENCE,
+    )
+
+
+class Host(NamedTuple):
+    """Makes what reads a code host and publishes there."""
+
+    code: Callable[..., ports.CodeHost]
+    tracker: Callable[[Settings], ports.Tracker]
+    outbox: Callable[[NightOptions, Settings, ports.Clock, Scrub], ports.Outbox]
+
+
+HOSTS: Mapping[str, Host] = {
+    "github": Host(github_code, github_tracker, github_outbox),
+    "gitlab": Host(gitlab_code, gitlab_tracker, gitlab_outbox),
+}
+
+
 def claude(options: NightOptions, settings: Settings) -> ports.Model:
     """Return the model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.client import SILENCE
@@ -205,15 +269,16 @@ def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
 @lru_cache(maxsize=4)
 def _ours(settings: Settings) -> Any:
     from nightwatch_core.adapters.github.client import account
+
+    return _who_is_ours(settings, partial(account, _github(settings, "read as who writes")))
+
+
+def _who_is_ours(settings: Settings, account: Callable[[], str]) -> Any:
     from nightwatch_core.adapters.hosts.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
-    client = _github(settings, "read as who writes")
-    return Ours(
-        partial(account, client),
-        lambda: published(settings.database),
-        listed(settings.former_accounts),
-    )
+    former = listed(settings.former_accounts)
+    return Ours(account, lambda: published(settings.database), former)
 
 
 @lru_cache(maxsize=4)
@@ -254,17 +319,18 @@ def recorded_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code, masked before it is kept."""
     by = proxies.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
-    if options.code == "github":
-        return recorded_host(redacted_host(github_code(options, at), by), records)
-    return recorded_host(redacted_host(local.checkout(options, at), by), records)
+    return recorded_host(redacted_host(_bare(options, at), by), records)
 
 
 @lru_cache(maxsize=4)
 def bare_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code unmasked, which is never kept."""
-    if options.code == "github":
-        return github_code(options, at)
-    return local.checkout(options, at)
+    return _bare(options, at)
+
+
+def _bare(options: NightOptions, at: Settings, *, may_clone: bool = True) -> ports.CodeHost:
+    host = HOSTS.get(options.code)
+    return host.code(options, at, may_clone=may_clone) if host else local.checkout(options, at)
 
 
 # What a check says of the repository that drafts go to, and of who may write there.
@@ -274,7 +340,7 @@ def ci_of_branches(options: NightOptions) -> str:
     """Say which CI of the repository would run our drafts before anybody read them."""
     host = _code(options)
     head = host.head()
-    tree, pushed = host.reader(head), options.delivery == "github"
+    tree, pushed = host.reader(head), options.is_hosted
     return ci.ci_of_branches(tree.paths(), tree.read_file, head.branch, pushed=pushed)
 
 
@@ -286,12 +352,10 @@ def one_token_does_both(options: NightOptions) -> bool:
 
 
 def _code(options: NightOptions) -> ports.CodeHost:
-    """As it is, without cloning what is on GitHub: for a few files."""
+    """As it is, without cloning where that can be: for a few files."""
     if instead := replacement():
         return instead.reading.code
-    if options.code == "github":
-        return github_code(options, settings(), may_clone=False)
-    return local.checkout(options, settings())
+    return _bare(options, settings(), may_clone=False)
 
 
 # Where code is run that nobody has read.
@@ -381,9 +445,9 @@ LOCAL: Mapping[str, frozenset[str]] = {
 }
 SERVICES: Mapping[str, frozenset[str]] = {
     "source": frozenset(LIVE),
-    "code": frozenset({"github"}),
+    "code": frozenset(HOSTS),
     "model": frozenset({"claude"}),
-    "delivery": frozenset({"github"}),
+    "delivery": frozenset(HOSTS),
     "notify": frozenset({"slack"}),
 }
 

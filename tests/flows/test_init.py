@@ -80,6 +80,24 @@ def test_credentials_are_found_and_not_written(
     assert "very-secret" not in text
 
 
+def test_a_remote_at_gitlab_is_told_from_one_at_github(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "https://gitlab.example.com/acme/web/the-shop"
+    git(checkout, "remote", "set-url", "origin", f"{address}.git")
+    monkeypatch.setenv("GITHUB_TOKEN", "very-secret")
+    run("--yes")
+    text = (checkout / "nightwatch.toml").read_text("utf-8")
+    assert f"# GITLAB_PROJECT={address} belongs beside GITLAB_TOKEN" in text
+    assert tomllib.loads(text)["publish"]["to"] == "local"
+    assert "github_repo" not in text
+    monkeypatch.setenv("GITLAB_TOKEN", "very-secret")
+    monkeypatch.setenv("GITLAB_PROJECT", "http://127.0.0.1:9/acme/web/the-shop")
+    CliRunner().invoke(app(["init"]), ["init", "--yes", "--force"])
+    written = tomllib.loads((checkout / "nightwatch.toml").read_text("utf-8"))
+    assert written["publish"]["to"] == "gitlab"
+
+
 def test_a_file_is_never_written_over_unless_that_is_said(checkout: Path) -> None:
     file = checkout / "nightwatch.toml"
     file.write_text("[publish]\nissues = 7\n")
@@ -106,7 +124,7 @@ def test_answers_are_checked_and_asked_again(checkout: Path) -> None:
     )
     asked = " ".join(done.stdout.split())
     assert "nope.jsonl does not exist" in asked
-    assert "choose local or github" in asked
+    assert "choose local, github or gitlab" in asked
     assert "schedule '25:00' was not understood" in asked
     written = tomllib.loads((checkout / "nightwatch.toml").read_text("utf-8"))
     assert written["application"]["schedule"] == "05:30 Europe/Berlin"

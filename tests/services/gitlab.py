@@ -63,6 +63,7 @@ class GitLab(Served):
         self.failed_jobs: dict[int, list[dict[str, Any]]] = {}
         self.commands: list[str] = []
         self.calls: list[str] = []
+        self.labels: dict[str, dict[str, Any]] = {}
         self.more: dict[str, Any] = {}  # of the project
         self._failures: list[Failure] = []
         self._ticks = 0
@@ -293,6 +294,17 @@ class GitLab(Served):
     def _make_note(self, given: Any, kind: str, number: str) -> Any:
         self._found(kind, number)
         return self.say(kind, int(number), given["body"], self.account)
+
+    def _label(self, query: Any, kind: str, name: str) -> Any:
+        if name not in self.labels:
+            raise Refusal(404, "404 Label Not Found")
+        return self.labels[name]
+
+    def _make_label(self, given: Any, kind: str) -> Any:
+        if given["name"] in self.labels or not re.fullmatch("#[0-9a-f]{6}", given["color"]):
+            raise Refusal(400, "Label already exists, or color is invalid")
+        self.labels[given["name"]] = given
+        return given
 
     def _merge_commits(self, query: Any, kind: str, number: str) -> Any:
         item = self._shown(kind, self._found(kind, number))

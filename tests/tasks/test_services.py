@@ -26,6 +26,8 @@ WHOLE = {
     "SENTRY_PROJECT": "shop",
     "GITHUB_TOKEN": "ghp_1",
     "GITHUB_REPO": "acme/shop",
+    "GITLAB_TOKEN": "glpat-1",
+    "GITLAB_PROJECT": "acme/shop",
     "ANTHROPIC_API_KEY": "sk-ant-1",
     "SLACK_BOT_TOKEN": "xoxb-1",
     "SLACK_CHANNEL": "C0123456789",

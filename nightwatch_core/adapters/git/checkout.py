@@ -248,7 +248,15 @@ def owner_and_name(address: str) -> str:
 
 
 def web_address(address: str) -> str:
-    """Return where people read a remote at GitHub; empty for one that is elsewhere."""
-    at_github = re.match(r"(?:https://|ssh://)?(?:[^@/\s]+@)?github\.com[:/]", address)
-    name = owner_and_name(address) if at_github else ""
+    """Return where people read a remote at GitHub or GitLab; empty for one that is elsewhere.
+
+    >>> web_address("git@gitlab.example.com:group/sub/shop.git"), web_address("git@a.io:b/c")
+    ('https://gitlab.example.com/group/sub/shop/-', '')
+    """
+    host = re.match(
+        r"(?:https://|ssh://)?(?:[^@/\s]+@)?(github\.com|(?:[\w-]+\.)*gitlab\.[\w.-]+)[:/]", address
+    )
+    name = owner_and_name(address) if host else ""
+    if host and host[1] != "github.com":
+        return f"https://{host[1]}/{name}/-" if name else ""
     return f"https://github.com/{name}" if name.count("/") == 1 else ""

@@ -6,6 +6,7 @@ writes again. Refusals are raised before it sees them.
 
 import re
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -69,6 +70,7 @@ class _Backend(RequestsBackend):
         self, server: str, *, read_only: bool, pause: Callable[[float], None], silence: float
     ) -> None:
         self._http = traffic.http_client(BOUNDS, server, silence)
+        weakref.finalize(self, self._http.close)
         self._client, self._read_only, self._pause = self._http, read_only, pause  # type: ignore[assignment]
 
     def http_request(self, method: str, url: str, *_: Any, **given: Any) -> RequestsResponse:

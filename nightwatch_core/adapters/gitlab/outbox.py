@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterable
+from urllib.parse import quote
 
 from nightwatch_core.adapters.gitlab.branches import Branches
 from nightwatch_core.adapters.gitlab.client import SERVICE, Project
@@ -120,6 +121,14 @@ class GitLabOutbox(HostOutbox):
 
     def _reopen(self, number: int) -> None:
         self._project.change(f"{LISTS['issue']}/{number}", state_event="reopen")
+
+    def _close(self, number: int) -> None:
+        self._project.change(f"{LISTS['issue']}/{number}", state_event="close")
+
+    def _make_label(self, name: str, color: str, text: str) -> None:
+        if self._project.find(f"/labels/{quote(name, safe='')}") is None:
+            words = {"name": name, "color": f"#{color}", "description": text}
+            self._writes.make(lambda: self._project.make("/labels", **words))
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None:
         self._project.change(f"{LISTS[on]}/{number}", description=without_commands(body))

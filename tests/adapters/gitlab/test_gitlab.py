@@ -16,7 +16,7 @@ from nightwatch_core.adapters.gitlab.outbox import GitLabOutbox
 from nightwatch_core.adapters.gitlab.tracker import GitLabTracker
 from nightwatch_core.adapters.hosts.writes import LONGEST_WAIT, Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.proposals import FileChange, PullUpdate
+from nightwatch_core.models.proposals import Close, FileChange, PullUpdate
 from nightwatch_core.text.markers import marker
 
 BRANCH = "nightwatch/0123456789ab"
@@ -61,7 +61,8 @@ def test_an_issue_a_draft_and_notes_are_published_once_and_found_again(server):
     assert [
         (item.kind, item.number, item.state, item.branch) for item in tracker(server).own_items()
     ] == [("issue", 1, "open", ""), ("pull", 1, "open", BRANCH)]
-    assert server.writes() == [
+    assert [*server.labels] == ["nightwatch:useful", "nightwatch:wrong"]
+    assert [one for one in server.writes() if one != "POST /labels"] == [
         "POST /issues", "POST /repository/commits", "POST /merge_requests", "POST /issues/1/notes",
     ]  # fmt: skip
 
@@ -98,7 +99,8 @@ def test_one_more_commit_goes_onto_our_branch_unless_somebody_pushed(server):
     update = PullUpdate(
         key="more-1", fingerprint="v1:aa", number=1, branch=BRANCH, head=made.sha,
         body=f"{marker('v1:aa', 'more-1', NIGHT)}\n\nAgain.\n", commit_message="Again\n",
-        changes=(FileChange(path="app/total.rb", text="def total\n  1\nend\n"),), commit=pull(server).commit,
+        changes=(FileChange(path="app/total.rb", text="def total\n  1\nend\n"),),
+        commit=pull(server).commit,
     )  # fmt: skip
     first, again = (outbox(server).publish(update) for _ in range(2))
     assert (first.status, again.status) == ("done", "already there")
@@ -133,6 +135,17 @@ def test_what_people_did_comes_back(server):
     server.items["issues", 1]["labels"] = ["nightwatch"]
     assert outbox(server).publish(reopen(1)).status == "done"
     assert server.items["issues", 1]["state"] == "opened"
+
+
+def test_an_issue_is_closed_once_its_fix_is_verified(server):
+    outbox(server).publish(issue())
+    note = comment(1)
+    done = Close(
+        key=note.key, fingerprint="v1:aa", number=1, title="closed", body=note.body, closes=True
+    )
+    assert outbox(server).publish(done).status == "done"
+    assert server.items["issues", 1]["state"] == "closed"
+    assert tracker(server).own_items()[0].state_reason == "completed"
 
 
 def test_a_merged_draft_tells_whether_it_was_edited(server):
