@@ -18,7 +18,7 @@ from nightwatch_core.adapters.hosts.tracker import HostTracker
 from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, CiRun, CiState, OtherPull
-from nightwatch_core.text.markers import CORRECTION, LABEL, steps_told
+from nightwatch_core.text.markers import CORRECTION, LABEL, count_of_steps
 
 OTHER_PULLS = 40  # whose changes are read, a request each; open ones first
 BODY_CHARACTERS = 20_000
@@ -84,7 +84,7 @@ class GitLabTracker(HostTracker):
         rows = self._project.rows(f"{LISTS['pull']}/{number}/commits")
         texts = [text for row in rows if not (text := str(row["message"])).startswith("Merge ")]
         texts = [text for text in texts if text.strip() != CORRECTION]
-        return len(texts) > 1 and {steps_told(text) for text in texts} != {len(texts)}
+        return len(texts) > 1 and {count_of_steps(text) for text in texts} != {len(texts)}
 
     def _ci_states(self, heads: Mapping[int, str]) -> Mapping[int, CiState]:
         pulls = {number: self._project.ask(f"{LISTS['pull']}/{number}") for number in heads}
