@@ -4,6 +4,8 @@ import logging
 from datetime import timedelta
 from functools import lru_cache
 
+from prefect.artifacts import create_markdown_artifact
+
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.releases import merged
@@ -16,6 +18,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeHost, CodeReader
 from nightwatch_core.traces.placing import PathIndex
+from tasks import wiring
 from tasks.records import results
 from tasks.runner import attempt, attempt_and_go_on, step
 from tasks.wiring import bare_code, prune, reading
@@ -124,6 +127,16 @@ def prune_records() -> None:
         "%d records are kept (%.1f MiB), %d were pruned",
         *(pruned.left, pruned.bytes / 2**20, pruned.deleted),
     )
+
+
+@step("free space")
+def free_space(dry_run: bool) -> tuple[str, ...]:
+    """Delete what nobody used for long, and say in the log and in Prefect what that freed."""
+    freed = wiring.free_space(results(), dry=dry_run)
+    log.info("maintenance: %s", "; ".join(freed))
+    rows = "".join(f"- {row}\n" for row in freed)
+    create_markdown_artifact(key="nightwatch-maintenance", markdown=rows)
+    return freed
 
 
 # Status of the failing lines on the base branch, which fixes are made on.

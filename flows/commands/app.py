@@ -31,6 +31,7 @@ VERBS: Mapping[str, str] = {
     "bundle": "sealed:bundle",
     "check": "setup:check",
     "prepare": "prepare:prepare",
+    "maintenance": "memory:maintenance",
     "deploy": "deploy:deploy",
     "scoreboard": "memory:scoreboard",
     "feedback": "compound:feedback",

@@ -414,3 +414,18 @@ class Memory:
     def learnings(self, intent: str, limit: int) -> str:
         """Return learnings of task files and lessons, as the learnings researcher writes them."""
         return as_data(as_yaml(search_learnings(intent, limit)), "yaml")
+
+
+# `nightwatch maintenance`
+
+
+def maintenance(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say it.")] = False,
+) -> None:
+    """Delete what was not used for long, and say what that frees.
+
+    Waits until no night runs. The deployment of that name does it every week.
+    """
+    with wiring.one_night():
+        for line_of in wiring.free_space(settings().state / "results", dry=dry_run):
+            print(line_of)

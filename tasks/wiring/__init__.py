@@ -38,7 +38,7 @@ from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
 from nightwatch_core.analysis.agent_specs import agents_of, choose
 from nightwatch_core.code.failed_commit import Repository, opened
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import source_key
@@ -202,6 +202,25 @@ def share(*names: str) -> str:
         log.warning("other workers do not see what is new here: %s", trouble)
         return f"other workers do not see what is new here: {trouble}"
     return ""
+
+
+def free_space(results: Path, *, dry: bool) -> tuple[str, ...]:
+    """Delete what nobody used for long; returns a line on each kind. Call it within `one_night`.
+
+    Raises `GiveUp` where something cannot be deleted.
+    """
+    at = settings()
+    places = {"state": at.state, "knowledge": at.knowledge, "sandbox": services.sandbox_place(at)}
+    try:
+        pruned = state_folder.free_space(places, results, dry=dry)
+    except OSError as error:
+        raise GiveUp(f"{error.filename} cannot be deleted: {error.strerror}") from error
+    verb = "would be deleted" if dry else "deleted"
+    return tuple(
+        f"{what}: {item.deleted} {verb} ({item.freed / 2**20:.1f} MiB), "
+        f"{item.left} kept ({item.bytes / 2**20:.1f} MiB)"
+        for what, item in pruned.items()
+    )
 
 
 @lru_cache(maxsize=4)

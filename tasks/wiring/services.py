@@ -19,8 +19,8 @@ from nightwatch_core import ports
 from nightwatch_core.adapters.claude.features import PRICES as PRICES
 from nightwatch_core.adapters.claude.features import priced as priced
 from nightwatch_core.adapters.local.quiet import SystemClock, quiet_batch_store, quiet_batches
-from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
-from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
+from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, open_place
+from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES, runner
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
 from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
@@ -372,6 +372,11 @@ def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
         network=options.prepare_network,
         libraries=local.library_folders(options, at),
     )
+
+
+def sandbox_place(at: Settings) -> Path:
+    """Return the folder of its environments."""
+    return open_place(at.state, runner())
 
 
 def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) -> int:

@@ -7,8 +7,9 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -118,6 +119,7 @@ class Pruned(NamedTuple):
     deleted: int
     left: int
     bytes: int  # of what is left
+    freed: int = 0
 
 
 def prune(
@@ -136,21 +138,85 @@ def prune(
     return pruned
 
 
-def _keep_newest(files: Iterable[Path], days: float, room: int, now: float | None) -> Pruned:
-    since = (time.time() if now is None else now) - days * DAY
+def _keep_newest(
+    files: Iterable[Path],
+    days: float,
+    room: int,
+    now: float | None,
+    settled: float = 0.0,
+    delete: Callable[[Path], object] = lambda path: path.unlink(missing_ok=True),
+) -> Pruned:
+    """What changed within `settled` days stays, whatever the room."""
+    now = time.time() if now is None else now
     ages = []
     for path in files:
         with suppress(OSError):  # gone in between
-            about = path.lstat()
-            ages.append((about.st_mtime, about.st_size, path))
-    used = deleted = 0
+            ages.append((*_age_and_size(path), path))
+    used = deleted = freed = 0
     for changed, size, path in sorted(ages, reverse=True):
-        if changed >= since and used + size <= room:
+        is_wanted = changed >= now - days * DAY and used + size <= room
+        if is_wanted or (settled and changed >= now - settled * DAY):
             used += size
         else:
-            path.unlink(missing_ok=True)
-            deleted += 1
-    return Pruned(deleted, len(ages) - deleted, used)
+            delete(path)
+            deleted, freed = deleted + 1, freed + size
+    return Pruned(deleted, len(ages) - deleted, used, freed)
+
+
+def _age_and_size(path: Path) -> tuple[float, int]:
+    """When something was changed and its bytes; of a folder those of everything in it."""
+    about = path.lstat()
+    if not stat.S_ISDIR(about.st_mode):
+        return about.st_mtime, about.st_size
+    inside = [Path(place, name).lstat() for place, _, names in os.walk(path) for name in names]
+    newest = max((item.lstat().st_mtime for item in path.iterdir()), default=0.0)
+    return max(about.st_mtime, newest), sum(item.st_size for item in inside)
+
+
+class Keeping(NamedTuple):
+    """How long and how much of something is kept; the newest first."""
+
+    what: str
+    days: float  # since it was changed or used
+    room: int  # bytes of all
+    place: str  # the folder that the patterns count from
+    patterns: tuple[str, ...]
+
+
+GIB = 2**30
+KEEPING = (
+    Keeping("bundles", 30, BUNDLE_ROOM, "state", ("bundles/*.bundle", "bundles/*.journal")),
+    Keeping("transcripts", 100, 2 * GIB, "state", ("transcripts/*/*.jsonl",)),
+    Keeping("clones", 30, 10 * GIB, "state", ("clones/*",)),
+    Keeping("environments", 14, 10 * GIB, "sandbox", ("prepared/*",)),
+    Keeping("given input", 7, GIB, "state", ("input/*", "pasted/*")),
+    Keeping("archived lessons", 730, GIB // 16, "knowledge", ("archive/*.md",)),
+)
+SETTLED = 1.0  # days: a run that holds no lock may still use what is younger
+
+
+def free_space(
+    places: Mapping[str, Path], results: Path, *, dry: bool, now: float | None = None
+) -> dict[str, Pruned]:
+    """Delete what KEEPING says, and records; with `dry` only count. Raises `OSError`.
+
+    No night may run meanwhile.
+    """
+    delete = (lambda path: None) if dry else _delete
+    freed = {}
+    for rule in KEEPING:
+        found = (path for pattern in rule.patterns for path in places[rule.place].glob(pattern))
+        freed[rule.what] = _keep_newest(found, rule.days, rule.room, now, SETTLED, delete)
+    records = (path for name in OURS for path in (results / name).rglob("*") if path.is_file())
+    bounds = RECORD_DAYS, RECORD_BYTES, now, SETTLED, delete
+    return freed | {"records": _keep_newest(records, *bounds)}
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 # The key of masks: one for a state folder, never shown.

@@ -1,0 +1,89 @@
+"""Workers with nothing in common but a database, a shared folder, and the services."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from connected import shop
+from connected.world import World
+from postgres_cluster import PASSWORD, cluster
+from slow.test_turn_kills import TURNS, Turns
+from threads import at_once
+
+pytestmark = pytest.mark.slow
+
+
+class Worker(World):
+    """One of several, on folders of its own; `places` are those of all."""
+
+    name, places = "a", dict[str, str]()
+
+    def environment(self) -> dict[str, str]:
+        self.state = self.folder / self.name / "state"
+        own = {"NIGHTWATCH_STATE": str(self.state)}
+        own["NIGHTWATCH_KNOWLEDGE_DIR"] = str(self.folder / self.name / "knowledge")
+        return super().environment() | own | self.places
+
+
+class Killed(Worker, Turns):
+    """One whose nights are killed between two turns."""
+
+
+def places(database: str, folder: Path) -> dict[str, str]:
+    return {"NIGHTWATCH_DATABASE": database, "NIGHTWATCH_SHARED": f"file://{folder}/shared"}
+
+
+def told(folder: Path) -> bytes:
+    """Everything that was written anywhere."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_what_a_killed_worker_paid_for_another_one_goes_on_with(
+    tmp_path: Path, server: str
+) -> None:
+    with cluster() as address, Killed(tmp_path, server) as world:
+        world.places = places(address.get_secret_value(), tmp_path)
+        world.environment()
+        finished = [turn for _ in range(3) for turn in world.killed_after(1)[:1]]
+
+        world.name = "b"
+        world.claude.let_in(math.inf)
+        night = world.night()
+        assert night.code == 0, night.output
+        assert night.report["night"]["resumed"]
+        asked = Counter(world.claude.asked)
+        assert len(set(finished)) == 3
+        assert {
+            turn: asked[turn] - world.claude.waited[turn] for turn in finished
+        } == dict.fromkeys(finished, 1)
+        assert len(asked) == TURNS
+        assert (tmp_path / "shared/nights" / night.report["night"]["id"] / "report.json").exists()
+        assert list((tmp_path / "shared/knowledge/errors").glob("*.md"))
+        assert PASSWORD.encode() not in told(tmp_path) + night.output.encode()
+
+
+def test_of_two_workers_at_once_one_publishes_each_cause(tmp_path: Path, server: str) -> None:
+    with cluster() as address, World(tmp_path, shop.THREE, server) as world:
+        nights = {}
+
+        def run(name: str, *flags: str) -> None:
+            own = {
+                "NIGHTWATCH_STATE": str(tmp_path / name / "state"),
+                "NIGHTWATCH_KNOWLEDGE_DIR": str(tmp_path / name / "knowledge"),
+            }
+            given = own | places(address.get_secret_value(), tmp_path)
+            nights[name] = world.night(*flags, **given)
+
+        # Over windows of their own they are two nights, which find the same.
+        at_once(lambda: run("a", "--since", "24h"), lambda: run("b", "--since", "23h"))
+        assert [nights[name].code for name in "ab"] == [0, 0], nights
+        assert not world.published_twice()
+        published = len(world.github.items)
+        assert published >= len(shop.THREE)
+
+        at_once(lambda: run("c"), lambda: run("d"))
+        assert not world.published_twice()
+        assert len(world.github.items) == published
+        refused = [night.output for night in nights.values() if night.code == 1]
+        assert all("is running in another process" in output for output in refused), refused
