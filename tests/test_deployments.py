@@ -67,9 +67,9 @@ def test_the_night_has_a_time_and_a_zone() -> None:
     assert schedule["cron"].split()[2:] == ["*", "*", "*"]  # every day
 
 
-def test_only_the_night_and_what_collects_its_batch_come_by_themselves() -> None:
+def test_the_night_maintenance_and_what_collects_a_batch_come_by_themselves() -> None:
     scheduled = [name for name, one in DEPLOYMENTS.items() if one.get("schedules")]
-    assert scheduled == ["nightly", "triage-collect"]
+    assert scheduled == ["nightly", "maintenance", "triage-collect"]
 
 
 @pytest.mark.parametrize("name", ["nightly", "triage-collect"])

@@ -233,11 +233,11 @@ class SharedRecords:
         return text if text is not None else self._or_log(self._fetched, key)
 
     def put(self, key: str, text: str) -> None:
-        """Keep it for all; where that cannot be this worker has it all the same."""
-        self._own.put(key, text)
+        """Keep it for all first; where that cannot be this worker has it all the same."""
         until = (self._clock.now() + self._keep).isoformat() if self._keep else ""
         content = f"{until}\n{text}".encode("utf-8", "replace")
         self._or_log(self._shared.write, {f"records/{key}": content})
+        self._own.put(key, text)
 
     def _fetched(self, key: str) -> str | None:
         content = self._shared.read([f"records/{key}"]).get(f"records/{key}", b"")
