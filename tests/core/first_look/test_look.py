@@ -103,7 +103,7 @@ def test_frames_are_placed_at_the_commit_of_the_release():
     assert seen.errors[0].commit.sha == OLD.sha
     assert place_of(seen.errors[0]) == "shop/cart.py:3 ✓"
     assert checkout_lines(seen) == (
-        "Frames of your code that stand in bbbbbbbbbb, 2026-11-17: 1 of 1",
+        "Lines of your code in these stack traces, found in bbbbbbbbbb, 2026-11-17: 1 of 1",
     )
     assert group_lines(seen)[1] == "release v1 is bbbbbbbbbb, 2026-11-17"
 
