@@ -109,6 +109,13 @@ def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
     }
     assert kit("web/a.ts", files).preparation.words[-2:] == ("pnpm@11", "pnpm@10")
     assert made.links == (("web/node_modules", "/env/node_modules"),)
+    files["web/nightwatch.toml"] = "install = ['npm ci', 'npm rebuild']"  # a person's stand alone
+    assert kit("web/a.ts", files).preparation.words[-3] == "npm ci && npm rebuild"
+    ruby = {"Gemfile": "gem 'rspec'", "lib/a.rb": "", "spec/a_spec.rb": ""}
+    ruby["nightwatch.toml"] = "install = 'gem install -i /env/gems rspec'"
+    prepared = kit("lib/a.rb", ruby).preparation
+    assert prepared.words == ("/bin/sh", "-c", "gem install -i /env/gems rspec")
+    assert not prepared.whole_tree
 
 
 def test_a_variable_that_a_person_states_is_not_replaced_by_a_switch():
