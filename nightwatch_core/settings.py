@@ -174,6 +174,12 @@ class Settings(_FromOutside):
     slack_bot_token: SecretStr | None = _from("SLACK_BOT_TOKEN", "Slack bot token (xoxb-…).", None)
     slack_channel: str = _from("SLACK_CHANNEL", "Channel id, user id or e-mail.")
     slack_api_url: str = _from("SLACK_API_URL", "Slack API address.", "https://slack.com/api/")
+    notify_urls: SecretStr | None = _from(
+        "NIGHTWATCH_NOTIFY_URLS",
+        "Channels in the form of Apprise (mailto://, msteams://, mmosts://, jsons://), commas "
+        "between.",
+        None,
+    )
     anthropic_api_key: SecretStr | None = _from("ANTHROPIC_API_KEY", "Anthropic API key.", None)
     anthropic_base_url: str = _from("ANTHROPIC_BASE_URL", "Address of a compatible server.")
 

@@ -38,7 +38,7 @@ def fill_ports(
         "code": options.code or _code(options, available),
         "model": options.model or (default_model if has_claude else RULES),
         "delivery": options.delivery or _service("delivery", HOSTS, options, available),
-        "notify": options.notify or _service("notify", ("slack",), options, available),
+        "notify": options.notify or _service("notify", ("slack", "channels"), options, available),
     }
     options = options.model_copy(update=update)
     _check(options, available, lacking or {}, models)

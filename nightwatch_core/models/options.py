@@ -42,7 +42,7 @@ class Destination(Value):
 
 Code = Literal["", "github", "gitlab", "checkout", "sample"]
 Delivery = Literal["", "github", "gitlab", "local"]
-Notify = Literal["", "slack", "local"]
+Notify = Literal["", "slack", "channels", "local"]
 Publish = Literal["all", "proved", "patches", "issues", "none"]
 Tier = Literal["report", "issue", "draft"]
 _PULL_SIGNS = {"gitlab": "!"}  # where it is not #

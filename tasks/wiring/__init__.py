@@ -309,8 +309,9 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         delivery = _outbox(options, at, night)
         return LedgerOutbox(delivery, at.database, night.id, SystemClock())
 
-    to_slack = options.notify == "slack" and not options.dry_run
-    notifier = services.slack(at, SystemClock()) if to_slack else LocalNotifier()
+    tellers = {} if quiet else {"slack": services.slack, "channels": services.channels}
+    teller = tellers.get(options.notify)
+    notifier = teller(at, SystemClock()) if teller else LocalNotifier()
     return PublishingPorts(
         outbox=outbox,
         notifier=notifier,

@@ -44,6 +44,7 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "gitlab": (("GITLAB_TOKEN",), ("GITLAB_PROJECT",)),
     "claude": (("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     "slack": (("SLACK_BOT_TOKEN",), ("SLACK_CHANNEL",)),
+    "channels": (("NIGHTWATCH_NOTIFY_URLS",),),
 }
 """Of each group one setting has to be there."""
 
@@ -266,6 +267,16 @@ def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
     )
 
 
+def channels(settings: Settings, clock: ports.Clock) -> ports.Notifier:
+    """Return the team's channels that Apprise knows."""
+    from nightwatch_core.adapters.channels.notifier import SERVICE, DigestNotifier
+
+    proxies.open_list(settings)
+    addresses = settings.notify_urls or SecretStr("")
+    withhold = partial(proxies.second_check(settings).withhold, SERVICE)
+    return DigestNotifier(addresses, settings.database, clock, withhold=withhold)
+
+
 @lru_cache(maxsize=4)
 def _ours(settings: Settings) -> Any:
     from nightwatch_core.adapters.github.client import account
@@ -453,7 +464,7 @@ SERVICES: Mapping[str, frozenset[str]] = {
     "code": frozenset(HOSTS),
     "model": frozenset({"claude"}),
     "delivery": frozenset(HOSTS),
-    "notify": frozenset({"slack"}),
+    "notify": frozenset({"slack", "channels"}),
 }
 
 

@@ -173,7 +173,7 @@ def test_secrets_are_in_no_repr_and_no_complaint(monkeypatch):
 
 
 def test_settings_that_hold_secrets_say_so():
-    secret = re.compile(r"key|token|secret|password|database_url", re.IGNORECASE)
+    secret = re.compile(r"key|token|secret|password|database_url|notify_urls", re.IGNORECASE)
     for name, field in Settings.model_fields.items():
         is_secret = bool(secret.search(name.removesuffix("_at_tokens")))
         assert is_secret == ("SecretStr" in str(field.annotation))

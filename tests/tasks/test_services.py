@@ -31,6 +31,7 @@ WHOLE = {
     "ANTHROPIC_API_KEY": "sk-ant-1",
     "SLACK_BOT_TOKEN": "xoxb-1",
     "SLACK_CHANNEL": "C0123456789",
+    "NIGHTWATCH_NOTIFY_URLS": "jsons://example.org/hook",
 }
 
 
