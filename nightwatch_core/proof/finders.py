@@ -13,6 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
+from nightwatch_core.text.rule_files import Pattern
+
 COMMAND_CHARACTERS = 2_000
 MANIFEST_CHARACTERS, LOCK_CHARACTERS = 200_000, 4_000_000
 ClueKind = Literal["version", "install", "variable", "service", "setup", "test", "switch"]
@@ -34,6 +38,11 @@ class Files(NamedTuple):
     root: str  # ends with a slash, or is empty
     paths: Words  # of the whole repository
     read: Callable[[str], str | None]
+
+    @property
+    def called(self) -> str:
+        """Return a pattern of what images and steps call its language."""
+        return _RULES.languages.get(self.language, "(?!)")
 
     def text(self, path: str) -> str:
         """Return a file of the project; empty where there is none."""
@@ -80,48 +89,19 @@ def first_of(found: tuple[Clue, ...], kind: ClueKind) -> dict[str, Clue]:
 
 _NAMED = ("variable", "switch")  # NAME=value
 
-# What commands and versions look like.
 
-_TESTS = re.compile(
-    r"\b(pytest|py\.test|manage\.py test|django(-admin)? test|unittest|jest|vitest|mocha"
-    r"|(node|tsx) (\S+ )*--test|rspec|(rake|thor) (test|spec)|rails test|go test|phpunit|borp"
-    r"|mvn\b.*\b(test|verify)|gradlew?\b.*\btest)\b(?![.@/])|^(\S+ )*(ava|tap|tape|uvu)(?= |$)"
-    r"|\b(tox|nox|make \w*test\w*)\b|\b(scripts?|bin)/\w*test\w*"
-    r"|\b(npm|yarn|pnpm|bun|hatch|poe|pdm|rye|just|task|inv(oke)?|run)( -\S+)*"
-    r" [\w.:-]*\btests?\b(?![\w/.])"
-)
-_NO_TESTS = re.compile(  # jobs and scripts beside the tests
-    r"^(echo|#|if|name:|brew)\b|(?<!-)\b(tox|nox|make|hatch|poe|pdm|rye|just|npm|yarn|pnpm|run)\b.*"
-    r"\b(lint\w*|docs?|mypy|typing|typecheck|types?|style|fmt|format|pre-commit|package|build)\b"
-)
-_INSTALLS = re.compile(
-    r"\b(pip3? install|uv (sync|pip install)|poetry install|pdm (sync|install)"
-    r"|pipenv (sync|install)|npm (ci|install)|yarn install|pnpm install|bundle install)\b"
-)
-_SETS_UP = re.compile(  # what makes the tables of a database, before the tests
-    r"(?:^|run |exec )((?:python3? )?(?:alembic upgrade|flask db upgrade|manage\.py migrate"
-    r"|\S*rails db:|\S*rake db:|npx prisma (?:migrate|db push))[^\n]*)"
-)
-SERVICES = {
-    "postgresql": r"postgres|postgis|timescale",
-    "mysql": r"mysql|mariadb|percona",
-    "redis": r"redis|valkey|keydb",
-    "mongodb": r"mongo",
-    "elasticsearch": r"elasticsearch|opensearch",
-    "rabbitmq": r"rabbitmq",
-    "memcached": r"memcached",
-}
-_LANGUAGES = {  # how images and steps call a language
-    "python": r"python",
-    "javascript": r"node(?:js)?",
-    "ruby": r"ruby",
-    "Go": r"golang|go",
-}
+class FinderRules(Value):
+    """`finders.toml`."""
+
+    services: dict[str, str]
+    languages: dict[str, str]
+    version_files: dict[str, Words]
+    patterns: dict[str, Pattern]
+
+
+_RULES = data_table(__package__, "finders.toml", FinderRules)
+P, SERVICES = _RULES.patterns, _RULES.services
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_NOT_OURS = re.compile(  # secrets, and what concerns the machine or the tools of the CI itself
-    r"TOKEN|SECRET_ACCESS|CREDENTIAL|COVERALLS|COLOR|^PATH$|^HOME$|^CI$|^PYTEST_ADDOPTS$|^GO(OS|ARCH|FLAGS)$"
-    r"|^(GITHUB|CODECOV|UV|PIP|POETRY|PDM|TOX|NOX|NODE_AUTH|HATCH|CACHE|RUNNER|npm_config)_"
-)
 
 
 def version_asked(text: object) -> str:
@@ -150,11 +130,11 @@ def _commands(script: str, source: str) -> Iterator[Clue]:
     for line in re.sub(r"\s*\\\n\s*", " ", script).splitlines():
         for part in re.split(r"&&|;|\|\|", line.strip().removeprefix("- ")):
             command = part.strip()[:COMMAND_CHARACTERS]
-            if setup := _SETS_UP.search(command):
+            if setup := P["sets_up"].search(command):
                 yield Clue("setup", setup[1], source)
-            elif _INSTALLS.search(command):
+            elif P["installs"].search(command):
                 yield Clue("install", command, source)
-            elif (tests := _TESTS.search(command)) and not _NO_TESTS.search(command):
+            elif (tests := P["tests"].search(command)) and not P["no_tests"].search(command):
                 before = (word.split("=", 1) for word in words_of(command[: tests.start()]))
                 yield from _variables(dict(one for one in before if len(one) == 2), source)
                 yield Clue("test", command, source)
@@ -167,7 +147,7 @@ def _variables(table: object, source: str) -> Iterator[Clue]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not isinstance(value, str | int | float) or "$" in text or "{" in text:
             continue
-        if re.fullmatch(r"[A-Za-z_]\w*", str(name)) and not _NOT_OURS.search(str(name)):
+        if re.fullmatch(r"[A-Za-z_]\w*", str(name)) and not P["not_ours"].search(str(name)):
             yield Clue("variable", f"{name}={text}", source)
 
 
@@ -199,8 +179,9 @@ def _by_container(files: Files) -> Iterator[Clue]:
         text = files.top(path)
         images = re.findall(r'(?m)^FROM\s+(\S+)|"image":\s*"([^"]+)"', text)
         for image in (one or other for one, other in images):
-            name = _LANGUAGES.get(files.language, "(?!)")
-            if tagged := re.search(rf"(?:^|/)(?:{name})[^:/]*:(?:\d+-)?v?([1-9][\d.]*)", image):
+            if tagged := re.search(
+                rf"(?:^|/)(?:{files.called})[^:/]*:(?:\d+-)?v?([1-9][\d.]*)", image
+            ):
                 yield Clue("version", version_asked(tagged[1].rstrip(".")), path)
 
 
@@ -242,21 +223,22 @@ def _job(
     folder = rf"(?<![\w-]){re.escape(files.root.rstrip('/'))}(?![\w-])"
     if files.root and not re.search(folder, f"{script} {about}"):
         return
-    name = _LANGUAGES.get(files.language, "(?!)")
     matrix = _mapping(_mapping(job.get("strategy")).get("matrix"))
     versions = [
         value
         for step in steps
         for key, value in _mapping(step.get("with")).items()
-        if re.fullmatch(rf"(?:{name})-version", str(key))
+        if re.fullmatch(rf"(?:{files.called})-version", str(key))
     ]
     versions += [
         value
         for key, values in matrix.items()
-        if re.fullmatch(rf"(?:{name})(?:[-_]?version)?s?", str(key))
+        if re.fullmatch(rf"(?:{files.called})(?:[-_]?version)?s?", str(key))
         for value in _listed(values)
     ]
-    if image := re.search(rf"(?:{name}):(\d[\d.]*)", str(job.get("image") or whole.get("image"))):
+    if image := re.search(
+        rf"(?:{files.called}):(\d[\d.]*)", str(job.get("image") or whole.get("image"))
+    ):
         versions.append(image[1])
     numbers = [item for value in versions if (item := version_asked(value))]
     if numbers:  # of a matrix any will do
@@ -270,17 +252,10 @@ def _job(
 
 def _by_version_file(files: Files) -> Iterator[Clue]:
     """Read files that name a version alone."""
-    names = {
-        "python": (".python-version", "runtime.txt"),
-        "javascript": (".nvmrc", ".node-version"),
-        "ruby": (".ruby-version",),
-        "Go": (),
-    }
-    for name in names.get(files.language, ()):
+    for name in _RULES.version_files.get(files.language, ()):
         if number := _NUMBER.search(files.text(name)):
             yield Clue("version", version_asked(number[0]), files.root + name)
-    tool = _LANGUAGES.get(files.language, "(?!)")
-    if listed := re.search(rf"(?m)^(?:{tool})\s+(\d[\d.]*)", files.text(".tool-versions")):
+    if listed := re.search(rf"(?m)^(?:{files.called})\s+(\d[\d.]*)", files.text(".tool-versions")):
         yield Clue("version", version_asked(listed[1]), f"{files.root}.tool-versions")
 
 
@@ -326,9 +301,9 @@ def _by_tox(files: Files) -> Iterator[Clue]:
         factors = re.match(r"\s*([\w.,{}!-]+):\s+", line)
         asked = line[factors.end() if factors else 0 :].strip()
         package = re.match(r"\w[\w.-]*(?:\[[^\]]*\])?(?![\w.+:/-])", asked)
-        if factors and package and not _UNUSUAL.search(factors[1]):
+        if factors and package and not P["unusual"].search(factors[1]):
             of_factors[package[0]] = of_factors.get(package[0], "") + asked
-        elif asked and not (factors and _UNUSUAL.search(factors[1])):
+        elif asked and not (factors and P["unusual"].search(factors[1])):
             words += asked.split() if asked.startswith("-") else [asked]
     words += [f"{package}{_newest(asked)}" for package, asked in of_factors.items()]
     if words:
@@ -339,9 +314,6 @@ def _by_tox(files: Files) -> Iterator[Clue]:
         yield Clue("install", f"uv sync --group {group}", name)
     pairs = (line.split("=", 1) for line in section.get("setenv", "").splitlines() if "=" in line)
     yield from _variables({key.strip(): text.strip() for key, text in pairs}, name)
-
-
-_UNUSUAL = re.compile(r"main|master|latest|lowest|nightly|postgres|psycopg|mysql|maria|docs|lint")
 
 
 def _newest(asked: str) -> str:
@@ -392,12 +364,6 @@ def _lines(task: object) -> Iterator[str]:
         yield from _lines(item)
 
 
-_NAMES_SCRIPT = re.compile(r"^(?:npm|yarn|pnpm|bun|run-[sp]|npm-run-all)(?: run)?((?: [\w:.-]+)+)")
-_BUILDS = re.compile(
-    r"^(?:npx )?(?:tsc|tshy|tsup|babel|rollup|webpack|esbuild|swc|unbuild)\b(?!.*--noEmit)"
-)
-
-
 def _by_script(files: Files) -> Iterator[Clue]:
     """Read the script of package.json that tests, those that it names, and what it builds first."""
     scripts = _mapping(_json(files.text("package.json")).get("scripts"))
@@ -406,18 +372,15 @@ def _by_script(files: Files) -> Iterator[Clue]:
     waiting = waiting[: 2 if "test" in scripts else 3]
     for one in waiting:  # it grows
         for part in re.split(r"&&|;|\|\|", str(scripts.get(one, ""))):
-            if _BUILDS.match(part.strip()):
+            if P["builds"].match(part.strip()):
                 yield Clue("setup", f"PATH=node_modules/.bin:$PATH {part.strip()}", name)
-            named = _NAMES_SCRIPT.match(part.strip())
+            named = P["names_script"].match(part.strip())
             for item in named[1].split() if named else ():
                 if re.search(r"build|compile|prepare|bundle|generate", item):
                     yield Clue("setup", f"npm run --silent {item}", name)
-                elif item not in waiting and not _NO_TESTS.search(f"run {item}"):
+                elif item not in waiting and not P["no_tests"].search(f"run {item}"):
                     waiting.append(item)
             yield from _commands("" if named else part, name)
-
-
-_RECIPE = r"(?m)^(?=[\w-]{0,60}test)[\w-]++[^\n:]*+:.*\n((?:[\t ].*\n?)+)"
 
 
 def _by_runner(files: Files) -> Iterator[Clue]:
@@ -431,7 +394,7 @@ def _by_runner(files: Files) -> Iterator[Clue]:
     for group in re.findall(r"dependency_groups\([^,()]+,\s*['\"]([\w-]+)['\"]\)", nox):
         yield Clue("install", f"uv sync --group {group}", "noxfile.py")
     for name in ("Makefile", "justfile"):
-        for body in re.findall(_RECIPE, files.text(name)):
+        for body in P["recipe"].findall(files.text(name)):
             plain = re.sub(r"(?m)(?<!\\\n)^[\t ]+[@-]*|\$[({][^)}]*[)}]|\{\{.*?\}\}", "", body)
             yield from _commands(plain, files.root + name)
 

@@ -5,13 +5,9 @@ A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence s
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
-
-from pydantic import TypeAdapter
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.options import NightOptions
@@ -30,7 +26,15 @@ from nightwatch_core.proof.finders import (
     words_of,
 )
 from nightwatch_core.proof.requirements import local_packages, names_of, requirements
-from nightwatch_core.text.plain_text import last_lines, matches, middle_out, one_line, shortened
+from nightwatch_core.text.plain_text import (
+    data_table,
+    last_lines,
+    matches,
+    middle_out,
+    one_line,
+    shortened,
+)
+from nightwatch_core.text.rule_files import Pattern
 from nightwatch_core.traces.in_app import without_libraries
 
 Words = tuple[str, ...]
@@ -89,12 +93,20 @@ class Kind(Value):
     marks: Words  # files at a project's root; what begins with a dot is an ending
     loose_marks: Words = ()  # those of them that declare no dependencies
     endings: Words
+    tests: Pattern = TEST  # files of tests
     runners: tuple[Runner, ...] = ()
     checks: tuple[Inspection, ...] = ()
     environment: dict[str, str] = {}
     snippet: Words = ()
     canary: Words = ()  # of runners that have none of their own
     example: str = ""  # what such a project is tested by, where nothing runs it unasked
+
+
+class Tool(Value):
+    """How a tool is set up: in a section of a shared file, or in a file of its own."""
+
+    section: str
+    files: Words
 
 
 class Form(Value):
@@ -104,24 +116,22 @@ class Form(Value):
     counts: re.Pattern[str]
 
 
-class Kits(NamedTuple):
+class Kits(Value):
     """All of kits.toml."""
 
     kinds: dict[str, Kind]
     forms: dict[str, Form]
+    tools: dict[str, Tool]
+    plugins: dict[str, str]
+    locks: dict[str, tuple[str, str]]
+    patterns: dict[str, Pattern]
     scripts: dict[str, str]
 
 
 @cache
 def kits() -> Kits:
     """Read kits.toml; raises `ValidationError` where it does not hold what it should."""
-    table = tomllib.loads((files(__package__) / "kits.toml").read_text(encoding="utf-8"))
-    forms, scripts = table.pop("forms"), table.pop("scripts")
-    return Kits(
-        TypeAdapter(dict[str, Kind]).validate_python(table),
-        TypeAdapter(dict[str, Form]).validate_python(forms),
-        TypeAdapter(dict[str, str]).validate_python(scripts),
-    )
+    return data_table(__package__, "kits.toml", Kits)
 
 
 class Kit(NamedTuple):
@@ -279,22 +289,13 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         variables=tuple(said.items()),
         services=tuple(first_of(found, "service")),
         setup=tuple(first_of(found, "setup")),
-        tests=tuple(filter(_FILES_OF_TESTS.get(language, TEST).search, inside)),
+        tests=tuple(filter(kind.tests.search, inside)),
     )
-
-
-_TAKES_VALUE = (
-    *("-m", "-k", "-c", "-p", "-W", "-o", "--ignore", "--settings", "--config"),
-    *("-r", "--require", "--import", "--loader", "--timeout", "-t", "-u", "--ui", "--file"),
-)
-_REPORTS = re.compile(  # options that count, print or share out, and leave the tests as they are
-    r"\s(?:--(?:no-cov|cov|junit|durations)[\w-]*(?:[ =](?!-)\S+)?|-v+|-[qsx]"
-    r"|(?:-n|--numprocesses|--dist|--(?:test-)?reporter|-R)(?:[ =]|(?<=n))\S+|--watch\S*)(?=\s|$)"
-)
 
 
 def _as_it_says(runners: list[Runner], found: tuple[Clue, ...], inside: Words) -> Iterator[Runner]:
     """Make runners of the project's own test commands: their options, and the paths they name."""
+    patterns = kits().patterns
     for command, clue in first_of(found, "test").items():
         called = (
             (runner, match[1])
@@ -312,11 +313,13 @@ def _as_it_says(runners: list[Runner], found: tuple[Clue, ...], inside: Words) -
             continue
         options: list[str] = []
         paths: list[str] = []
-        for word in words_of(_REPORTS.sub("", rest)):
+        for word in words_of(patterns["reports"].sub("", rest)):
             named = [item for item in inside if "*" in word and matches(item, word)]
             is_here = named or any(item.startswith(word.removeprefix("./")) for item in inside)
             before = options[-1] if options and not paths else ""
-            is_value = before in _TAKES_VALUE or (before[:2] == "--" and not is_here)
+            is_value = patterns["with_value"].fullmatch(before) or (
+                before[:2] == "--" and not is_here
+            )
             is_option = word.startswith("-") or (is_value and "=" not in before)
             is_expanded = named and "--test" in runner.words  # by Node itself from version 21 on
             (options if is_option else paths).extend(sorted(named) if is_expanded else [word])
@@ -340,20 +343,6 @@ _LIST, _LOCKED_LIST = "nightwatch-requirements.txt", "nightwatch-locked.txt"
 _SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
 _DJANGO = re.compile(r"^\s*(?:from|import) django\b|DJANGO_SETTINGS_MODULE", re.M)
 _SHARED = ("pyproject.toml", "setup.cfg", "tox.ini")
-_TOOLS = {  # how a tool is set up: a section of a shared file, or a file of its own
-    "pytest": (r"^\[(tool\.)?(tool:)?pytest", ("pytest.ini", "conftest.py", "tests/conftest.py")),
-    "ruff": (r"^\[tool\.ruff|^(line-length|select|lint)\b", ("ruff.toml", ".ruff.toml")),
-    "flake8": (r"^\[flake8\]", (".flake8",)),
-    "mypy": (r"^\[(tool\.)?mypy\]", ("mypy.ini",)),
-}
-_PLUGINS = {  # what pytest needs for settings that projects forget to declare it for
-    "pytest-cov": r"--(no-)?cov\b",
-    "pytest-xdist": r"^addopts.*\s-n[ =]?\w",
-    "pytest-django": r"DJANGO_SETTINGS_MODULE",
-    "pytest-asyncio": r"asyncio_mode|asyncio_default",
-    "pytest-timeout": r"^timeout\s*=|--timeout",
-    "pytest-env": r"^env\s*=",
-}
 
 
 def _python(files: Files, around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
@@ -361,21 +350,24 @@ def _python(files: Files, around: Files, inside: Words, found: tuple[Clue, ...])
     needs = requirements(around, found)
     lines = needs.lines
     shared = [text(name) or around.text(name) for name in _SHARED]
-    facts = {"tests"} if any(map(_FILES_OF_TESTS["python"].search, inside)) else set()
+    facts = {"tests"} if any(map(kits().kinds["python"].tests.search, inside)) else set()
     settings = _SETTINGS.search(text("manage.py"))
     if "runtests.py" in inside:
         facts.add("runtests")
     if any("django" in command for command in first_of(found, "test")):
         facts.add("django tests")
     facts.add("django" if _DJANGO.search(text("manage.py")) else "no django")  # Flask has one, too
-    for tool, (section, own) in _TOOLS.items():
-        if any(map(text, own)) or any(re.search(section, item, re.M) for item in shared):
+    for tool, sign in kits().tools.items():
+        is_set_up = any(re.search(sign.section, item, re.M) for item in shared)
+        if is_set_up or any(map(text, sign.files)):
             facts.add(tool)
     if "pytest" in names_of(lines) or any("pytest" in item for item in first_of(found, "test")):
         facts.add("pytest")
     if "pytest" in facts:
         configured = "\n".join((*shared, text("pytest.ini")))
-        plugins = (name for name, sign in _PLUGINS.items() if re.search(sign, configured, re.M))
+        plugins = (
+            name for name, sign in kits().plugins.items() if re.search(sign, configured, re.M)
+        )
         lines = (*lines, *({"pytest": 0, **dict.fromkeys(plugins)}.keys() - names_of(lines)))
     places = [f"/work/{folder}".rstrip("/") for folder in local_packages(files).values()]
     sources = [place for item in places for place in (f"{item}/src", item)]
@@ -437,18 +429,6 @@ def _ruby(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) 
 
 
 _ESLINT = re.compile(r"\.eslintrc(?:\.\w+)?$|eslint\.config\.\w+$")
-_QUIET = "--no-audit --no-fund --ignore-scripts"
-_NPM = f"npm install --no-package-lock {_QUIET}"
-_NPM = f"{_NPM} || {_NPM} --legacy-peer-deps"  # older projects contradict themselves
-_FROZEN = "install --frozen-lockfile --ignore-scripts"
-_LOCKED = {  # a lock file, what installs by it, and the package that has that where it is not here
-    "package-lock.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
-    "npm-shrinkwrap.json": (f"npm ci {_QUIET} || {_NPM}", "npm"),
-    "yarn.lock": (f"yarn {_FROZEN} --non-interactive", "yarn@1"),
-    "pnpm-lock.yaml": (f"pnpm {_FROZEN}", "pnpm@10"),
-    "bun.lock": (f"bun {_FROZEN}", "bun@1"),
-    "package.json": (_NPM, "npm"),
-}
 _BERRY = ("yarn install --no-immutable --mode=skip-build", "@yarnpkg/cli-dist@4")
 _RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "borp")
 _NODES = ("node --test", "tsx --test")
@@ -472,7 +452,7 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     named = [one for one in _RUNNERS if one in needs or re.search(rf"(?<![\w-]){one}(?!\S)", said)]
     named += [one for one in _NODES if re.search(rf"\b{one.replace(' ', ' .*')}\b", said)]
     is_bare = "package.json" in inside and not (named or table("scripts"))
-    if is_bare and any(map(_FILES_OF_TESTS["javascript"].search, inside)):
+    if is_bare and any(map(kits().kinds["javascript"].tests.search, inside)):
         named.append("node --test")
     named += ["npm test"] if is_script else []
     if "eslint" in needs and ("eslintConfig" in package or any(map(_ESLINT.match, inside))):
@@ -482,14 +462,15 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     facts = frozenset(("tests", *named))
     if not needs:
         return _Project(facts)
-    here = [item for item in _LOCKED if item in inside]
+    locks = kits().locks
+    here = [item for item in locks if item in inside]
     asked = " ".join((str(package.get("packageManager")), *first_of(found, "install")))
-    used = (rf"(?<!\w){_LOCKED[item][0].split()[0]}[@ ]" for item in here[:-1])
+    used = (rf"(?<!\w){locks[item][0].split()[0]}[@ ]" for item in here[:-1])
     locks = [item for item, tool in zip(here, used, strict=False) if re.search(tool, asked)]
     lock = (locks[::-1] or here)[0]  # what is used now may lie beside what was
     members = [item for item in inside if re.search(r"/package\.json$|\.patch$", item)][:100]
     names = ("package.json", lock, ".npmrc", "pnpm-workspace.yaml", *members)
-    install, usual = _BERRY if "__metadata:" in text(lock) else _LOCKED[lock]
+    install, usual = _BERRY if "__metadata:" in text(lock) else locks[lock]
     usual = "pnpm@8" if "lockfileVersion: '6" in text(lock) else usual
     major = re.match(r"(pnpm@|bun@)\d+", asked)
     spec = major[0] if major and usual.startswith(major[1]) else usual
@@ -521,19 +502,11 @@ def _from_manifests(
     )
 
 
-_FILES_OF_TESTS = {
-    "python": re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$"),
-    "ruby": re.compile(r"(^|/)(test/.*_test|test/(.*/)?(test|spec)_\w+|spec/.*_spec)\.rb$"),
-    "javascript": re.compile(
-        r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
-    ),
-    "Go": re.compile(r"_test\.go$"),
-}
 _GO = (("GOMODCACHE", "/env/go"), ("GOFLAGS", "-modcacherw"), ("GOTOOLCHAIN", "local"))
 
 
 def _go(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
-    facts = {"tests"} if any(map(_FILES_OF_TESTS["Go"].search, inside)) else set()
+    facts = {"tests"} if any(map(kits().kinds["Go"].tests.search, inside)) else set()
     environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))
     needs = "require" in files.text("go.mod") and "vendor/modules.txt" not in inside
     words = ("/bin/sh", "-c", "go mod download" if needs else "true")
@@ -602,7 +575,7 @@ def reading_of(run: Run, form: str) -> Reading:
 def printed_end(run: Run) -> str:
     """Return what a run printed of its failures, or its end, without the frames of libraries."""
     text = _AGAIN.sub(r"\1\1[...]\n", without_libraries(run.output)).strip()
-    if failures := _FAILURES.search(text):  # their heads hold the message
+    if failures := kits().patterns["failures"].search(text):  # their heads hold the message
         return middle_out(text[failures.start() :], OUTPUT_CHARACTERS)
     return last_lines(text, OUTPUT_CHARACTERS)
 
@@ -610,16 +583,6 @@ def printed_end(run: Run) -> str:
 _AGAIN = re.compile(r"(?m)^([^\n]*\S\n)\1{2,}")  # a stack that is full of one frame
 
 
-_FAILURES = re.compile(  # how runners begin to tell of them; logs stand before
-    r"(?m)^(=+ (FAILURES|ERRORS) =+|(FAIL|ERROR): \S+ \(|Failures:|\s*not ok \d|  ● |  1\) "
-    r"|Error:$)"
-)
-
-
-_SCRIPT = re.compile(
-    r"^(\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|(?:docker/)?[^/]*Dockerfile[^/]*"
-    r"|Makefile|(?:bin/|scripts?/)?[^/]+\.sh)$"
-)
 _MADE = re.compile(r"\bmkdir(?: -p| --parents)?((?: +\w[\w./-]*)+)[ \t]*(?=$|&|;|\|)", re.M)
 
 
@@ -632,7 +595,7 @@ def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
     """
     ends = ((path, end) for path in paths for end, sign in enumerate(path) if sign == "/")
     existing = {path[:end] for path, end in ends} | set(paths)
-    scripts = sorted(filter(_SCRIPT.match, paths))[:30]
+    scripts = sorted(filter(kits().patterns["scripts"].match, paths))[:30]
     calls = (call for item in scripts for call in _MADE.findall(text(item)))
     named = (name.rstrip("/") for call in calls for name in call.split())
     new = (name for name in named if name not in existing and ".." not in name.split("/"))

@@ -53,13 +53,6 @@ _WHY = re.compile(
     r"[\w.:]+(?:Error|Exception|NotFound):[ \t]*\n\s*[^\n]+"  # RSpec has the message below
     r"|(?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
 )
-_ABOUT = (  # what is asked once of a prepared environment: its interpreter, and what it lacks
-    '"${NIGHTWATCH_INTERPRETER:-true}" --version 2>/dev/null'
-    ' || "$NIGHTWATCH_INTERPRETER" version 2>/dev/null; echo; echo --;'
-    " cat /env/not-installed.txt 2>/dev/null; echo --;"
-    " for one in postgres redis-server mariadbd; do"
-    ' command -v "$one" /usr/lib/postgresql/*/bin/"$one" /usr/sbin/"$one"; done 2>/dev/null; true'
-)
 _PROGRAMS = {"postgresql": "postgres", "redis": "redis-server", "mysql": "mariadbd"}
 
 
@@ -331,7 +324,7 @@ def _about(environment: Environment) -> tuple[str, tuple[str, ...], str]:
     """Return the interpreter's name, what could not be installed, and programs of services."""
     if environment.lacks:
         return "", (), ""
-    run = environment.base(("/bin/sh", "-c", _ABOUT), "", 30).run
+    run = environment.base(("/bin/sh", "-c", kits.kits().scripts["about"]), "", 30).run
     version, _, rest = run.output.partition("\n--\n") if run.went_well else ("", "", "")
     lacking, _, here = rest.partition("--\n")
     return one_line(version)[:80], tuple(lacking.split("\n")[:-1]), here

@@ -205,15 +205,6 @@ def _environment(
 
 
 LINES, CHARACTERS = 200, 12_000
-_TAMPERS = re.compile(  # with what is seen of it, or with what its frames are called
-    r"sitecustomize|\bsettrace\b|\bgettrace\b|\b__globals__\b|\bsys\.modules\b|\bgc\.|/proc/"
-    r"|nightwatch_|\bsetprofile\b|sys\.monitoring|\bTracePoint\b|\bRUBYOPT\b"
-    r"|\bNODE_OPTIONS\b|\binspector\b|co_filename|__code__|CodeType|with_traceback|set_backtrace"
-    r"|captureStackTrace|prepareStackTrace|\.stack\s*=|\bcompile\(|(?<![\w.])(?:exec|eval)\("
-    r"|\b(?:instance|class|module)_eval\b|\bnew Function\(|\bvm\.|NIGHTWATCH|(?<!file://)/tmp/"
-    r"|//line |/\*line |go:linkname|\bsyscall\.|\bunsafe\.|FindProcess"
-    r"|\bsetPrototypeOf\b|__proto__|\b__traceback__\b|\bTracebackException\b"
-)
 _IN_ANY_CASE = ("js", "jsx", "ts", "tsx")  # rules for names of files look before the first dot
 _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)$")
 
@@ -235,7 +226,7 @@ def refused(candidate: Candidate, paths: Collection[str], is_own: bool = False) 
         return "there is no test"
     if not is_own and (len(text) > CHARACTERS or text.count("\n") > LINES):
         return f"the test is longer than {LINES} lines"
-    if tampering := _TAMPERS.search(text):
+    if tampering := kits.kits().patterns["tampers"].search(text):
         return f"a test may not use {tampering[0]}"
     if holds_mask(text):
         return "the test contains a redaction mask instead of a value"
