@@ -192,10 +192,10 @@ def _by_ci(files: Files) -> Iterator[Clue]:
     jobs: list[tuple[Clue, ...]] = []
     for path in named:
         try:
-            table = _mapping(yaml.safe_load(files.top(path)))
+            table = mapping(yaml.safe_load(files.top(path)))
         except (yaml.YAMLError, RecursionError, ValueError):
             continue
-        for name, job in _mapping(table.get("jobs") if "jobs" in table else table).items():
+        for name, job in mapping(table.get("jobs") if "jobs" in table else table).items():
             if isinstance(job, Mapping):
                 jobs.append(tuple(_job(files, f"{name} {job.get('name')}", job, table, path)))
     kinds = [{clue.kind for clue in said} for said in jobs]
@@ -223,11 +223,11 @@ def _job(
     folder = rf"(?<![\w-]){re.escape(files.root.rstrip('/'))}(?![\w-])"
     if files.root and not re.search(folder, f"{script} {about}"):
         return
-    matrix = _mapping(_mapping(job.get("strategy")).get("matrix"))
+    matrix = mapping(mapping(job.get("strategy")).get("matrix"))
     versions = [
         value
         for step in steps
-        for key, value in _mapping(step.get("with")).items()
+        for key, value in mapping(step.get("with")).items()
         if re.fullmatch(rf"(?:{files.called})-version", str(key))
     ]
     versions += [
@@ -262,19 +262,19 @@ def _by_version_file(files: Files) -> Iterator[Clue]:
 def _by_manifest(files: Files) -> Iterator[Clue]:
     """Read the versions that manifests and lock files ask for."""
     project = files.toml("pyproject.toml")
-    poetry = _mapping(_mapping(project.get("tool")).get("poetry"))
-    package = _json(files.text("package.json"))
+    poetry = mapping(mapping(project.get("tool")).get("poetry"))
+    package = json_table(files.text("package.json"))
     setup = files.text("setup.cfg") + files.text("setup.py")
     required = re.search(r"python_requires\s*=\s*['\"]?([^'\"\n]+)", setup)
     asked = {
         "python": (
             ("uv.lock", _found(r'(?m)^requires-python = "(.+)"', files.text("uv.lock"))),
-            ("pyproject.toml", _mapping(project.get("project")).get("requires-python")),
-            ("pyproject.toml", _mapping(poetry.get("dependencies")).get("python")),
-            ("Pipfile", _mapping(files.toml("Pipfile").get("requires")).get("python_version")),
+            ("pyproject.toml", mapping(project.get("project")).get("requires-python")),
+            ("pyproject.toml", mapping(poetry.get("dependencies")).get("python")),
+            ("Pipfile", mapping(files.toml("Pipfile").get("requires")).get("python_version")),
             ("setup.cfg", required[1] if required else ""),
         ),
-        "javascript": (("package.json", _mapping(package.get("engines")).get("node")),),
+        "javascript": (("package.json", mapping(package.get("engines")).get("node")),),
         "ruby": (("Gemfile", _found(r"(?m)^ruby\s+['\"]([^'\"]+)", files.text("Gemfile"))),),
         "Go": (("go.mod", _found(r"(?m)^go\s+(\S+)", files.text("go.mod"))),),
     }
@@ -288,8 +288,8 @@ def _by_manifest(files: Files) -> Iterator[Clue]:
 
 def _by_tox(files: Files) -> Iterator[Clue]:
     """Read tox.ini; of pins that differ between its environments the newest one counts."""
-    tool = _mapping(files.toml("pyproject.toml").get("tool"))
-    text = files.text("tox.ini") or str(_mapping(tool.get("tox")).get("legacy_tox_ini", ""))
+    tool = mapping(files.toml("pyproject.toml").get("tool"))
+    text = files.text("tox.ini") or str(mapping(tool.get("tox")).get("legacy_tox_ini", ""))
     tox, name = ini(text), f"{files.root}tox.ini"
     first = next((tox[item] for item in tox if item.startswith("testenv")), {})
     section = tox.get("testenv", first)
@@ -331,13 +331,13 @@ def _newest(asked: str) -> str:
 
 def _by_task(files: Files) -> Iterator[Clue]:
     """Read the environments of hatch, and the tasks of hatch, poe, pdm, rye and taskipy."""
-    tool = _mapping(files.toml("pyproject.toml").get("tool"))
+    tool = mapping(files.toml("pyproject.toml").get("tool"))
     name = f"{files.root}pyproject.toml"
     tasks = {"poe": "tasks", "pdm": "scripts", "rye": "scripts", "taskipy": "tasks"}
-    tables = [_mapping(tool.get(one)).get(inner) for one, inner in tasks.items()]
-    own = _mapping(tool.get("hatch")).get("envs")
-    hatch = _mapping(own or files.toml("hatch.toml").get("envs"))
-    for table in (_mapping(hatch[item]) for item in hatch if re.search(r"^default$|test", item)):
+    tables = [mapping(tool.get(one)).get(inner) for one, inner in tasks.items()]
+    own = mapping(tool.get("hatch")).get("envs")
+    hatch = mapping(own or files.toml("hatch.toml").get("envs"))
+    for table in (mapping(hatch[item]) for item in hatch if re.search(r"^default$|test", item)):
         if lines := _texts(table, "dependencies") + _texts(table, "extra-dependencies"):
             yield Clue("install", f"pip install {shlex.join(lines)}", name)
         if features := _texts(table, "features"):
@@ -346,7 +346,7 @@ def _by_task(files: Files) -> Iterator[Clue]:
             yield Clue("install", f"uv sync --group {group}", name)
         yield from _variables(table.get("env-vars"), name)
         tables.append(table.get("scripts"))
-    for table in map(_mapping, tables):
+    for table in map(mapping, tables):
         for key in table:
             if re.search(r"test|cov", key):
                 script = "\n".join(_lines(table[key]))
@@ -360,13 +360,13 @@ def _texts(table: Mapping[str, Any], key: str) -> list[str]:
 def _lines(task: object) -> Iterator[str]:
     if isinstance(task, str):
         yield task
-    for item in task if isinstance(task, list) else _mapping(task).values():
+    for item in task if isinstance(task, list) else mapping(task).values():
         yield from _lines(item)
 
 
 def _by_script(files: Files) -> Iterator[Clue]:
     """Read the script of package.json that tests, those that it names, and what it builds first."""
-    scripts = _mapping(_json(files.text("package.json")).get("scripts"))
+    scripts = mapping(json_table(files.text("package.json")).get("scripts"))
     name = f"{files.root}package.json"
     waiting = ["pretest", "test", *(item for item in scripts if re.match(r"test|unit", item))]
     waiting = waiting[: 2 if "test" in scripts else 3]
@@ -470,7 +470,8 @@ def _found(pattern: str, text: str) -> str:
     return match[1] if match else ""
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a table; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -478,8 +479,9 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _json(text: str) -> Mapping[str, Any]:
+def json_table(text: str) -> Mapping[str, Any]:
+    """Read an object of JSON; an empty one where the text is none."""
     try:
-        return _mapping(json.loads(text or "{}"))
+        return mapping(json.loads(text or "{}"))
     except (ValueError, RecursionError):
         return {}

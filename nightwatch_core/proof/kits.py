@@ -3,11 +3,10 @@
 A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence says what to set.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.options import NightOptions
@@ -22,6 +21,8 @@ from nightwatch_core.proof.finders import (
     Files,
     clues,
     first_of,
+    json_table,
+    mapping,
     stated,
     words_of,
 )
@@ -436,22 +437,15 @@ _NODES = ("node --test", "tsx --test")
 
 def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     text, root = files.text, files.root
-    try:
-        package = json.loads(text("package.json") or "{}")
-    except (ValueError, RecursionError):
-        package = {}
-
-    def table(name: str) -> Mapping[str, Any]:
-        inner = package.get(name) if isinstance(package, dict) else None
-        return inner if isinstance(inner, dict) else {}
-
-    needs = {**table("dependencies"), **table("devDependencies")}
-    script = str(table("scripts").get("test", ""))
+    package = json_table(text("package.json"))
+    scripts = mapping(package.get("scripts"))
+    needs = {**mapping(package.get("dependencies")), **mapping(package.get("devDependencies"))}
+    script = str(scripts.get("test", ""))
     is_script = bool(script) and "no test specified" not in script
     said = "\n".join((script, *first_of(found, "test")))
     named = [one for one in _RUNNERS if one in needs or re.search(rf"(?<![\w-]){one}(?!\S)", said)]
     named += [one for one in _NODES if re.search(rf"\b{one.replace(' ', ' .*')}\b", said)]
-    is_bare = "package.json" in inside and not (named or table("scripts"))
+    is_bare = "package.json" in inside and not (named or scripts)
     if is_bare and any(map(kits().kinds["javascript"].tests.search, inside)):
         named.append("node --test")
     named += ["npm test"] if is_script else []
@@ -462,15 +456,15 @@ def _javascript(files: Files, _around: Files, inside: Words, found: tuple[Clue, 
     facts = frozenset(("tests", *named))
     if not needs:
         return _Project(facts)
-    locks = kits().locks
-    here = [item for item in locks if item in inside]
+    known = kits().locks
+    here = [item for item in known if item in inside]
     asked = " ".join((str(package.get("packageManager")), *first_of(found, "install")))
-    used = (rf"(?<!\w){locks[item][0].split()[0]}[@ ]" for item in here[:-1])
+    used = (rf"(?<!\w){known[item][0].split()[0]}[@ ]" for item in here[:-1])
     locks = [item for item, tool in zip(here, used, strict=False) if re.search(tool, asked)]
     lock = (locks[::-1] or here)[0]  # what is used now may lie beside what was
     members = [item for item in inside if re.search(r"/package\.json$|\.patch$", item)][:100]
     names = ("package.json", lock, ".npmrc", "pnpm-workspace.yaml", *members)
-    install, usual = _BERRY if "__metadata:" in text(lock) else locks[lock]
+    install, usual = _BERRY if "__metadata:" in text(lock) else known[lock]
     usual = "pnpm@8" if "lockfileVersion: '6" in text(lock) else usual
     major = re.match(r"(pnpm@|bun@)\d+", asked)
     spec = major[0] if major and usual.startswith(major[1]) else usual

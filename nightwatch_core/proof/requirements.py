@@ -1,11 +1,19 @@
 """List what a Python project needs to be tested, from the files that declare it; run nothing."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nightwatch_core.proof.finders import Clue, Files, first_of, ini, stated, words_of
+from nightwatch_core.proof.finders import (
+    Clue,
+    Files,
+    first_of,
+    ini,
+    json_table,
+    mapping,
+    stated,
+    words_of,
+)
 
 _LISTS = re.compile(
     r"^(?:dev-|test-)?requirements([._-](dev|develop|test|tests|testing|ci))?\.txt$"
@@ -51,14 +59,14 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     declared = files.toml("pyproject.toml")
     lines += _of_project(declared, chosen)
     lines += _of_poetry_table(declared, chosen)
-    for line in _texts(_table(declared, "build-system").get("requires")):
+    for line in _texts(mapping(declared.get("build-system")).get("requires")):
         lines += [line] if names_of((line,)) - _MANAGERS else []
         lines += ["editables"] if "hatchling" in names_of((line,)) else []
     lines += _of_setup_cfg(files, chosen)
     lines += _of_setup_py(files, chosen)
     pipfile = files.toml("Pipfile")
     for name in ("packages", "dev-packages"):
-        lines += _of_table(_table(pipfile, name))
+        lines += _of_table(mapping(pipfile.get(name)))
     lines += chosen.lines
     local = local_packages(files).keys()
     kept = [line for line in dict.fromkeys(lines) if not names_of((line,)) & local]
@@ -79,8 +87,8 @@ def local_packages(files: Files) -> dict[str, str]:
     for path in files.matching(r"(^|/)pyproject\.toml$"):
         folder = path.rpartition("/")[0]
         table = files._replace(root=f"{folder}/" if folder else "").toml("pyproject.toml")
-        poetry = _table(_table(table, "tool"), "poetry")
-        name = _table(table, "project").get("name") or poetry.get("name")
+        poetry = mapping(mapping(table.get("tool")).get("poetry"))
+        name = mapping(table.get("project")).get("name") or poetry.get("name")
         if isinstance(name, str):
             found[_compared(name)] = folder
     return found
@@ -148,9 +156,9 @@ def _joined(folder: str, path: str) -> str:
 
 
 def _of_project(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[str]:
-    project, groups = _table(declared, "project"), _table(declared, "dependency-groups")
+    project, groups = mapping(declared.get("project")), mapping(declared.get("dependency-groups"))
     yield from _texts(project.get("dependencies"))
-    tables = (_table(project, "optional-dependencies"), groups)
+    tables = (mapping(project.get("optional-dependencies")), groups)
     waiting = [(name, table) for table in tables for name in table if chosen.has(name)]
     for name, table in waiting:  # it grows
         for item in _texts(table.get(name)):
@@ -168,15 +176,15 @@ def _of_project(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[str]:
 
 
 def _of_poetry_table(declared: Mapping[str, Any], chosen: _Chosen) -> Iterator[str]:
-    poetry = _table(_table(declared, "tool"), "poetry")
-    tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
-    for name, group in _table(poetry, "group").items():
+    poetry = mapping(mapping(declared.get("tool")).get("poetry"))
+    tables = [mapping(poetry.get("dependencies")), mapping(poetry.get("dev-dependencies"))]
+    for name, group in mapping(poetry.get("group")).items():
         if chosen.has(name) and isinstance(group, Mapping):
-            tables.append(_table(group, "dependencies"))
+            tables.append(mapping(group.get("dependencies")))
     for table in tables:
         yield from _of_table(table)
     for name in ("uv", "rye", "pdm"):
-        groups = _table(_table(declared, "tool"), name).get("dev-dependencies")
+        groups = mapping(mapping(declared.get("tool")).get(name)).get("dev-dependencies")
         for group, lines in (groups if isinstance(groups, Mapping) else {"dev": groups}).items():
             yield from _texts(lines) if chosen.has(group) else ()
 
@@ -221,12 +229,9 @@ def _locked(files: Files) -> tuple[str, ...]:
     for name in ("uv.lock", "poetry.lock", "pdm.lock"):
         for package, version in _PACKAGE.findall(files.text(name) or files.top(name)):
             versions.setdefault(package, set()).add(version)
-    try:
-        pipfile = json.loads(files.text("Pipfile.lock") or "{}")
-    except (ValueError, RecursionError):
-        pipfile = {}
+    pipfile = json_table(files.text("Pipfile.lock"))
     for section in ("default", "develop"):
-        for name, item in _table(pipfile, section).items():
+        for name, item in mapping(pipfile.get(section)).items():
             version = str(item.get("version", "")) if isinstance(item, Mapping) else ""
             versions.setdefault(name, set()).add(version.removeprefix("=="))
     return tuple(
@@ -258,11 +263,6 @@ def _of_poetry(name: str, how: object) -> str:
     if version[0] == "^" and least[0] != "0":
         return f"{name}>={least},<{int(least.partition('.')[0]) + 1}"
     return f"{name}~={least}" if "." in least else f"{name}=={least}.*"
-
-
-def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, Mapping) else {}
 
 
 def _texts(value: object) -> Iterator[str]:
