@@ -17,45 +17,25 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Case, ExceptionLink, Frame
 from nightwatch_core.models.proposals import RuntimeFact
+from nightwatch_core.models.value import Value
 from nightwatch_core.proof.kits import Read, Words
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.fingerprints import FUNCTION_NOISE
-from nightwatch_core.text.plain_text import shortened, text_lines
+from nightwatch_core.text.plain_text import data_table, shortened, text_lines
 from nightwatch_core.traces.parsing import parse
 
 _KEPT = 150_000  # characters of what is written down
 
 
-class Recorder(NamedTuple):
+class Recorder(Value):
     """A file of `recorders/`, and the shell's words that have programs load it first."""
 
     file: str
     loads: str
-    tells_left: bool  # whether it says which frames an exception left
+    tells_left: bool = False  # whether it says which frames an exception left
 
 
-RECORDERS: dict[str, Recorder] = {
-    "python": Recorder(
-        "recorder.py",
-        'cp "$d/recorder.py" "$d/sitecustomize.py"; '
-        'mv "$d/recorder.py" "$d/nightwatch_recorder.py"; '
-        'export PYTHONPATH="$d:$PYTHONPATH" PYTEST_PLUGINS=nightwatch_recorder',
-        tells_left=True,
-    ),
-    "ruby": Recorder("recorder.rb", 'export RUBYOPT="-r$d/recorder.rb $RUBYOPT"', tells_left=False),
-    "javascript": Recorder(
-        "recorder.cjs",
-        'export NODE_OPTIONS="--require $d/recorder.cjs $NODE_OPTIONS"',
-        tells_left=False,
-    ),
-    "Go": Recorder(
-        "recorder.go",
-        'export NIGHTWATCH_GOFLAGS="$GOFLAGS"\n'
-        '(cd "$d" && GOFLAGS= GO111MODULE=off go build -o observer recorder.go && ./observer) >&2 '
-        '&& export GOFLAGS="$GOFLAGS $(cat "$d/flags")"',
-        tells_left=False,
-    ),
-}
+RECORDERS = data_table(__package__, "recorders/recorders.toml", dict[str, Recorder])
 _SCRIPT = """\
 mark=$1 d=/tmp/$1 file=$2 text=$3; export NIGHTWATCH_RAISES="$4" NIGHTWATCH_WATCHED="$5"; shift 5
 mkdir -p "$d" && printf %s "$text" > "$d/$file" && : > "$d/raised"

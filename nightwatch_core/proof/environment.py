@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nightwatch_core.code.candidate_symbols import files_testing
@@ -31,20 +32,21 @@ _NAMED = 5  # tests in a sentence
 SAMPLE_FILES = 12  # of a suite that takes too long
 
 
+@dataclass(eq=False)
 class NightCache:
     """Cache of facts about projects, so that nothing runs twice in a night."""
 
-    def __init__(self, documents: ProjectDocuments | None = None, mark: str = "") -> None:
-        """Take the documents that say how projects are tested.
+    documents: ProjectDocuments | None = None  # that say how projects are tested
+    mark: str = ""  # new every night, and unknown to what is run
+    base_runs: dict[tuple[str, kits.Words, int], Run] = field(default_factory=dict)
+    prepared: dict[str, tuple[Prepared, str]] = field(default_factory=dict)  # with the trouble
+    runners: dict[str, kits.Runner] = field(default_factory=dict)  # by project
+    lacking: str = ""  # why nothing can be run at all
+    silent: str = ""  # why no model is asked any more tonight, and what to set
 
-        `mark` is new every night, and unknown to what is run.
-        """
-        self.documents, self.mark = documents, f"nw{digest(mark)}"
-        self.base_runs: dict[tuple[str, kits.Words, int], Run] = {}
-        self.prepared: dict[str, tuple[Prepared, str]] = {}  # with the trouble, by manifests
-        self.runners: dict[str, kits.Runner] = {}  # by project
-        self.lacking = ""  # why nothing can be run at all
-        self.silent = ""  # why no model is asked any more tonight, and what to set
+    def __post_init__(self) -> None:
+        """Make a name of the mark."""
+        self.mark = f"nw{digest(self.mark)}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind what holds for this process's sandbox alone."""

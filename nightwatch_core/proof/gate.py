@@ -178,10 +178,7 @@ def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[C
         if check := inspected(environment, inspection):
             yield check, Compared()
     if environment.kit.verify:
-        words = ("/bin/sh", "-c", environment.kit.verify)
-        yield from tested(
-            environment, kits.Runner(name="verify", words=words, takes_files=False), ()
-        )
+        yield from tested(environment, environment.kit.used_runners[0], ())
         return
     nearest = nearest_tests(environment, paths)
     runner = usable_runner(environment, nearest)

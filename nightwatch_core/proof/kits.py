@@ -162,6 +162,13 @@ class Kit(NamedTuple):
         is_same = kept is not None and kept.commit in ("", sha)
         return frozenset((*kept.flaky, *(kept.red if is_same else ())) if kept else ())
 
+    @property
+    def used_runners(self) -> tuple[Runner, ...]:
+        """Return its runners; of a person's own words the one that they are."""
+        words = ("/bin/sh", "-c", self.verify)
+        own = (Runner(name="verify", words=words, takes_files=False),)
+        return own if self.verify else self.runners
+
     def inner(self, paths: Words) -> Words:
         """Return the paths that are below its root, as seen from there."""
         return tuple(p.removeprefix(self.root) for p in paths if p.startswith(self.root))

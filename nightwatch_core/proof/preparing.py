@@ -199,9 +199,7 @@ def proved_profile(
         how = environment.how or "of this machine"
         took = f", {environment.seconds:.0f} s" if environment.seconds else ""
         tell(f"dependencies {how} ({environment.interpreter or variant.language}{took})")
-        words = ("/bin/sh", "-c", variant.verify)
-        by_person = (kits.Runner(name="verify", words=words, takes_files=False),)
-        for runner in by_person if variant.verify else variant.runners:
+        for runner in variant.used_runners:
             last = best.reading.run if best.reading else None
             if runner.only_after is not None and (last is None or last.code != runner.only_after):
                 continue

@@ -11,21 +11,9 @@ from nightwatch_core.models.profiles import Profile
 from nightwatch_core.models.proposals import Preparation
 from nightwatch_core.ports import CodeReader, ProjectDocuments
 from nightwatch_core.proof import kits
+from nightwatch_core.proof.asking import prompt
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.plain_text import digest, plural
-
-_BODY = """
-# How {name} is tested
-
-{summary}
-
-NightWatch reads this page before it tests a fix. Change a field and name it in `by_hand`, and
-`nightwatch prepare` keeps your value: `test` (the whole suite), `one_test` (one file, as
-`{{test}}`), `install` (a shell command that installs into /env), `versions` (of the interpreter,
-as `==3.12.*`), `variables`, `services` and `setup` (commands before the tests). Then run
-`nightwatch prepare` again: it proves them. Where `proposed` stands, a model proposed that as
-nightwatch.toml, and `because` says why; it is yours to copy into the repository, or to delete.
-"""
 
 
 def document_name(repository: str, kit: kits.Kit) -> str:
@@ -41,7 +29,8 @@ def document(profile: Profile) -> str:
     """Write a profile as a document that people read and change."""
     meta = profile.model_dump(mode="json", exclude_defaults=True)
     name = f"{profile.repository} {profile.root}".strip()
-    return frontmatter.render(meta, _BODY.format(name=name, summary=summary(profile)))
+    page = prompt("profile_page").format(name=name, summary=summary(profile))
+    return frontmatter.render(meta, f"\n{page}\n")
 
 
 def profile_in(text: str) -> Profile:
