@@ -14,7 +14,7 @@ from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import MORE, block, line
 from nightwatch_core.text.markers import Permalinks
-from nightwatch_core.text.plain_text import CutList
+from nightwatch_core.text.plain_text import CutList, data_table
 
 B = TypeVar("B", bound=CutList[Any])
 T = TypeVar("T")
@@ -54,40 +54,8 @@ class Limits(Value):
     without_if_known: frozenset[str] = frozenset()
 
 
-FULL = Limits(without=frozenset({"verdict", "end", "unknown"}))
-BRIEF = Limits(
-    rows=25,
-    triage=15,
-    findings=10,
-    reasons=8,
-    examples=2,
-    lines=5,
-    changes=3,
-    common=3,
-    evidence=3,
-    code_lines=4,
-    suspects=1,
-    texts=3,
-    handovers="alone",
-    known=False,
-    paths=1,
-    without=frozenset(
-        {
-            "facts",
-            "failing",
-            "feedback",
-            "message",
-            "fix",
-            "considered",
-            "learned",
-            "capture",
-            "how",
-            "trace",
-        }
-        | {"evidence_more", "scoreboard", "run", "files", "proof", "checked"}
-    ),
-    without_if_known=frozenset({"evidence", "suspects", "next", "verdict", "also", "open"}),
-)
+_LIMITS = data_table(__package__, "limits.toml", dict[str, Limits])
+FULL, BRIEF = _LIMITS["full"], _LIMITS["brief"]
 
 # Code: quoted lines with numbers, fixes as diffs.
 

@@ -12,10 +12,11 @@ from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
-from nightwatch_core.models.code import CiRun, CiState, DraftCi
+from nightwatch_core.models.code import CiRun, DraftCi
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import effect_key
+from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.escaping import code_span, markdown
 from nightwatch_core.text.markers import CORRECTION, marker
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -145,15 +146,9 @@ class Watched:
         run, corrected = self.run, f"; {self.corrected}" if self.corrected else ""
         names = one_line(", ".join(run.failed[:_NAMED])) or "names unknown"
         before = ", as on the base branch" if run.before else ""
-        texts: dict[CiState, str] = {
-            "passed": "its checks passed",
-            "failed": f"its checks failed{before}: {names}",
-            "pending": "its checks are still running: the next night looks again",
-            "none": "no CI checks appeared: this does not count as passed",
-            "unreadable": "the state of its checks is unknown: "
-            f"{run.because or 'they cannot be read'}",
-        }
-        return texts[run.state] + corrected
+        because = run.because or "they cannot be read"
+        text = WORDS["ci"][run.state].format(before=before, names=names, because=because)
+        return text + corrected
 
 
 def watched_drafts(

@@ -65,13 +65,6 @@ PROOF: dict[Proof, float] = {
     "not run": 0.5,
     "failed": 0.0,
 }
-PROOF_WORDS: dict[Proof, str] = {
-    "reproduced": "the crash was reproduced, and the fix removes it",
-    "green": "tests of the changed lines pass, the crash was not reproduced",
-    "unproved": "not proved: no test shows that the fix works",
-    "not run": "no checks were run",
-    "failed": "the checks failed",
-}
 _OCCURRENCES, _USERS, _TRANSACTIONS = 10.0, 10.0, 5.0  # minutes for each power of ten
 _READING, _FILE, _LINES = 0.5, 0.5, 20.0  # minutes a draft, a further file; lines a minute
 

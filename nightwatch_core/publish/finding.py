@@ -19,6 +19,7 @@ from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import ChangedFile, Commit, MergedPull
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Skip
 from nightwatch_core.publish import blocks
+from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.escaping import block, line, shown
 from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import middle_out, moment, plural, roughly
@@ -31,14 +32,7 @@ _OLD = timedelta(days=30)  # a change that is named and this much older than its
 _NAMES = 10  # tests and files that are named
 _STEPS = 8  # all that a handover holds, in the shortest rendering too
 _OUTPUT = 4 * blocks.MESSAGE  # characters of what a run printed
-# Why nothing was run, for reviewers; what to do about it is told once in the report's health.
-NOT_RUN: dict[str, str] = {
-    "no sandbox": "there was no sandbox for them",
-    "no tests": "no way to run this project's tests was found",
-    "not prepared": "the project's dependencies were not installed",
-    "no time": "they did not end in the time that a fix has",
-    "trouble": "they could not be started",
-}
+NOT_RUN = WORDS["not_run"]  # for reviewers
 _SMALL = ("syntax", "imports", "lint", "types")  # what a reader takes for granted where it passed
 # Reasons for which a fix is no draft on any night; others are choices and limits of one night.
 _DOUBTS = ("weak", "worth", "refused", "rejected", "no fix")
@@ -207,12 +201,7 @@ def base_branch(analysis: Analysis) -> str:
     status = analysis.base_branch_status
     if status is None:
         return ""
-    texts = {
-        "live": "The failing code is still on the base branch",
-        "drifted": "The failing files differ on the base branch",
-        "changed": "Already changed on the base branch, awaiting deploy",
-    }
-    return sentence(status.detail.strip() or texts[status.kind])
+    return sentence(status.detail.strip() or WORDS["base_branch"][status.kind])
 
 
 def awaited(analysis: Analysis) -> str:

@@ -19,9 +19,9 @@ from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.knowledge import OutcomeEvent
 from nightwatch_core.publish import finding as parts
 from nightwatch_core.publish.blocks import CAUSE, CodeLine, Limits, code_text
-from nightwatch_core.publish.expected_value import PROOF_WORDS, Proof, proof_of
+from nightwatch_core.publish.expected_value import Proof, proof_of
 from nightwatch_core.publish.finding import NO_CAUSE, FindingView
-from nightwatch_core.publish.tiers import DOES
+from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
 from nightwatch_core.text.markdown_templates import markdown_templates
 from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
@@ -185,7 +185,7 @@ def _sections(finding: FindingView, names: str, **more: object) -> Iterator[str]
         "code_files": code or files,
         "test_files": tests if code else (),
         "proof_kind": proof_of(of.gate),
-        "proved": PROOF_WORDS[proof_of(of.gate)],
+        "proved": WORDS["proofs"][proof_of(of.gate)],
         **more,
     }
     templates = _environment()
@@ -229,7 +229,7 @@ def markdown_environment(package: str) -> Environment:
 @cache
 def _environment() -> Environment:
     environment = markdown_environment("nightwatch_core.publish")
-    environment.globals |= {"parts": parts, "effects": DOES}
+    environment.globals |= {"parts": parts, "effects": WORDS["effects"]}
     environment.filters |= {"shortened": shortened, "line": line, "last_lines": _last_lines}
     return environment
 

@@ -15,14 +15,9 @@ from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions, Tier
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.publish import finding as parts
-from nightwatch_core.publish.expected_value import (
-    PROOF_WORDS,
-    Proof,
-    Reason,
-    expected_value,
-    proof_of,
-)
+from nightwatch_core.publish.expected_value import Proof, Reason, expected_value, proof_of
 from nightwatch_core.publish.overlap import taken
+from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.plain_text import plural
 
 
@@ -84,13 +79,13 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
             yield "issue", Reason("limit", gate.text)
     enough = ("reproduced",) if options.reproduce else ("reproduced", "green")
     if options.publish == "proved" and candidate.proof not in enough:
-        yield "issue", Reason("choice", f"{PROOF_WORDS[candidate.proof]} ({setting})")
+        yield "issue", Reason("choice", f"{WORDS['proofs'][candidate.proof]} ({setting})")
     if doubt := _doubt(candidate):
         yield "issue", Reason("weak", f"{doubt}, and no test reproduces the crash")
     value = expected_value(candidate.members)._replace(proof=candidate.proof)
     if value.minutes <= 0:
         seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
-        sure = f"{of.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
+        sure = f"{of.confidence} confidence, {WORDS['proofs'][candidate.proof]}"
         text = f"seen {seen}, {sure}: expected value too low for a review ({value})"
         yield "issue", Reason("worth", text)
 
@@ -120,24 +115,7 @@ def _doubt(candidate: Candidate) -> str:
 
 # Fixes that keep a crash away and leave its cause: published as what they are.
 
-DOES: dict[Kind, str] = {
-    "guard_only": "skips a missing value",
-    "swallowed_exception": "swallows an exception",
-    "widened_exception": "catches more exceptions than needed",
-    "masking_default": "replaces a missing value with a default",
-    "timeout_inflation": "raises a timeout",
-    "retry_inflation": "retries more often",
-    "lowered_log_level": "logs a failure at a lower level",
-    "silenced_report": "no longer reports a failure",
-    "widened_ignore": "ignores more failures",
-    "weakened_test": "weakens a test",
-    "skipped_test": "skips a test",
-    "deleted_test": "deletes a test",
-    "weakened_validation": "weakens validation",
-    "commented_out": "comments code out",
-    "cast": "adds an unsafe cast",
-    "ignored_warning": "suppresses a warning",
-}
+DOES = WORDS["effects"]
 _GUARDS: tuple[Kind, ...] = ("guard_only", "masking_default")
 # Code that says itself that there may be nothing: what it gives back, or how it is declared.
 _ANSWER = re.compile(

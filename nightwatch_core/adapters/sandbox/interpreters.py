@@ -9,17 +9,22 @@ from typing import NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-_PLACES = {  # where version managers keep interpreters, below the home folder or absolute
-    "python": (
-        ".pyenv/versions/*",
-        ".local/share/uv/python/*",
-        ".asdf/installs/python/*",
-        "/opt/python*",
-    ),
-    "javascript": (".nvm/versions/node/*", ".volta/tools/image/node/*", ".asdf/installs/nodejs/*"),
-    "ruby": (".rbenv/versions/*", ".rubies/*", ".asdf/installs/ruby/*"),
-    "Go": ("/usr/local/go", "/usr/lib/go-*", ".asdf/installs/golang/*/go"),
-}
+from nightwatch_core.models.proposals import Bounds
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
+
+
+class Machine(Value):
+    """`machine.toml`."""
+
+    few: tuple[str, ...]
+    fetching: tuple[str, ...]
+    etc: dict[str, str]
+    bounds: Bounds
+    places: dict[str, tuple[str, ...]]
+
+
+MACHINE = data_table(__package__, "machine.toml", Machine)
 _PROGRAMS = {"python": "python3.[0-9]*", "javascript": "node", "ruby": "ruby", "Go": "go"}
 _SYSTEM = (Path("/usr/local"), Path("/usr"))
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
@@ -51,7 +56,7 @@ def interpreters(language: str, home: Path, named: Sequence[Path]) -> tuple[Inte
     if language == "python":
         places.append(Path(sys.base_prefix))
     places += _SYSTEM
-    for pattern in _PLACES.get(language, ()):
+    for pattern in MACHINE.places.get(language, ()):
         base, inner = (Path("/"), pattern[1:]) if pattern.startswith("/") else (home, pattern)
         places += sorted(base.glob(inner), reverse=True)
     found = (item for place in places for item in _of(language, place))

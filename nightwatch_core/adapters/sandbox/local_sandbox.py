@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.sandbox.interpreters import (
+    MACHINE,
     Interpreter,
     choose,
     environment_of,
@@ -38,7 +39,6 @@ from nightwatch_core.models import proposals
 from nightwatch_core.models.code import Commit
 from nightwatch_core.text.plain_text import error_line
 
-PREPARE_SECONDS = 600.0
 PREPARED_MB = 4_096  # of one project's dependencies
 PREPARED_FILES = 400_000
 KEPT_DAYS = 14  # dependencies that nobody used
@@ -48,15 +48,6 @@ ROOM_SECONDS = 5.0  # between two looks at how much was fetched
 LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
 # The folder of trees, changes and dependencies.
-
-_FILES = {  # of /etc: this machine's are not shown
-    "passwd": "root:x:0:0::/tmp:/bin/sh\nuser:x:{user}:{user}::/tmp:/bin/sh\n",
-    "group": "root:x:0:\nuser:x:{user}:\n",
-    # services of a project run in the sandbox, under the names that compose files and CI give them
-    "hosts": "127.0.0.1 localhost sandbox postgres postgresql db database redis mysql mariadb\n"
-    "::1 localhost\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-}
 
 
 def open_place(state: Path, user: int) -> Path:
@@ -77,7 +68,7 @@ def open_place(state: Path, user: int) -> Path:
         for name in ("trees", "prepared", "copies", "etc"):
             (place / name).mkdir(mode=folder_mode, exist_ok=True)
             (place / name).chmod(folder_mode)
-        for name, text in _FILES.items():
+        for name, text in MACHINE.etc.items():
             (place / "etc" / name).write_text(text.format(user=user))
             (place / "etc" / name).chmod(file_mode)
         # delete what runs that were killed have left; others may be at work
@@ -125,15 +116,6 @@ def delete(folder: Path) -> None:
 # Programs of this machine, read-only.
 
 _SYSTEM = ("/usr",)
-_FEW = (  # of /etc and /var: what programs cannot do without
-    "/etc/alternatives",
-    "/etc/ld.so.cache",
-    "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
-    "/etc/mime.types",
-    "/usr/share/zoneinfo",
-    "/var/lib/gems",
-)
 _NETWORK = ("/etc/resolv.conf", "/etc/nsswitch.conf")
 _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
@@ -151,7 +133,7 @@ class Toolchain:
         system = tuple(map(Path, _SYSTEM))
         return tuple(
             Mount(item, str(item))
-            for item in (*system, *map(Path, _FEW), *self.named)
+            for item in (*system, *map(Path, MACHINE.few), *self.named)
             if item.exists() and not any(folder in item.parents for folder in system)
         )
 
@@ -184,19 +166,6 @@ NOT_HERE = (
 _SHELVES = {"javascript": "node_modules", "ruby": "bundle"}  # below /env
 _PARTS = ("bin", "lib", "lib64", "include", "share", "pyvenv.cfg")  # no pip.conf: it has passwords
 _TOOLS = "/tools"
-_FETCHING = (  # where packages come from and whom to trust, as this machine's clients are set up
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "PIP_CERT"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
-    *("NPM_CONFIG_REGISTRY", "GOPROXY", "BUNDLE_MIRROR__ALL"),
-)
-_BOUNDS = proposals.Bounds(
-    seconds=PREPARE_SECONDS,
-    cpu_seconds=int(PREPARE_SECONDS),
-    file_mb=1_024,
-    work_mb=2_048,
-    temporary_mb=2_048,
-    processes=512,
-)
 
 
 class _Room:
@@ -240,7 +209,7 @@ class Shelf(NamedTuple):
 
 def _fetching(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that say where packages come from; none that holds a password."""
-    named = {name: environment.get(name, "") for name in _FETCHING}
+    named = {name: environment.get(name, "") for name in MACHINE.fetching}
     return {name: text for name, text in named.items() if text and not urlsplit(text).username}
 
 
@@ -424,7 +393,7 @@ class LocalSandbox:
                 inner = ("/bin/sh", "-c", f'{script} && exec "$@"', "sh", *words)
                 network = self._network and words is preparation.words
                 own = environment | (_fetching(os.environ) if network else {})
-                run = self.start(inner, own, [*mounts, *laid], _BOUNDS, network, is_full)
+                run = self.start(inner, own, [*mounts, *laid], MACHINE.bounds, network, is_full)
                 seconds += run.seconds
                 # a project that cannot be built is tested from its tree all the same
                 if not run.went_well and words is preparation.words:
