@@ -48,7 +48,7 @@ def test_the_form_in_the_ui_asks_a_few_things_and_has_the_rest_in_groups() -> No
         assert fields[name].get("type") != "boolean"
     assert fields["max_errors"]["maximum"] == 1000
     assert fields["publish"]["enum"] == ["all", "proved", "patches", "issues", "none"]
-    assert fields["notify"]["enum"] == ["slack", "local"]
+    assert fields["notify"]["enum"] == ["slack", "channels", "local"]
     assert fields["gate"]["enum"] == [True, False]
 
 
