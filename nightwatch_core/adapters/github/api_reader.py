@@ -7,18 +7,25 @@ answers themselves.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from pydantic import AliasPath, Field
 
 from nightwatch_core.adapters.git import command
-from nightwatch_core.adapters.git.history import hunks, number_in
+from nightwatch_core.adapters.git.history import number_in
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.rows import BlobTextRow, NamedCommitRow, TreeRow, read
+from nightwatch_core.adapters.github.rows import (
+    BlobTextRow,
+    ChangedFileRow,
+    NamedCommitRow,
+    TreeRow,
+    read,
+)
 from nightwatch_core.adapters.hosts.rows import R, Row, Text
-from nightwatch_core.adapters.hosts.writes import Rejected
+from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp
@@ -31,7 +38,6 @@ TEXT_CHARACTERS = 16_000_000  # of files that a reader keeps in memory
 ANSWERS = 200  # trees, commits and authors of lines that it keeps
 
 _COMMIT_NAME = re.compile(r"#\d{1,9}|[0-9a-f]{7,64}")
-_UNKNOWN = (404, 409, 422)
 _QUERIES = graphql_texts("nightwatch_core.adapters.github")
 
 
@@ -73,16 +79,6 @@ class LoggedCommitRow(NamedCommitRow):
             subject=subject[: command.TITLE_CHARACTERS],
             pull=number_in(subject),
         )
-
-
-class ChangedFileRow(Row):
-    """A commit's change of one file; without patch if it is large or binary."""
-
-    path: Text = Field(validation_alias="filename")
-    old_path: Text = Field("", validation_alias="previous_filename")
-    added: int = Field(0, validation_alias="additions")
-    removed: int = Field(0, validation_alias="deletions")
-    patch: Text = ""
 
 
 class CommitDiffRow(LoggedCommitRow):
@@ -213,8 +209,7 @@ class ApiReader:
         if not all(commits):
             raise GiveUp("only commits of this history can be compared")
         both = "...".join(commit.sha for commit in commits if commit)
-        row = self._read(ComparedRow, f"compare/{both}")
-        return row.files
+        return self._read(ComparedRow, f"compare/{both}").files
 
     @property
     def _tree(self) -> CommitTree:
@@ -277,25 +272,20 @@ class ApiReader:
         name = name.strip().lower()
         if not _COMMIT_NAME.fullmatch(name):
             return None
-        row: CommitDiffRow | None = self._answers.get(("commit", name), lambda: self._found(name))
+        found = partial(unless_absent, partial(self._found, name), (404, 409, 422))
+        row: CommitDiffRow | None = self._answers.get(("commit", name), found)
         return row
 
     def _found(self, name: str) -> CommitDiffRow | None:
-        try:
-            if name.startswith("#"):
-                number = int(name[1:])
-                merge = self._read(MergedAsRow, f"pulls/{number}")
-                name = merge.sha if merge.merged else ""
-            if not name:
-                return None
-            row = self._read(CommitDiffRow, f"commits/{name}")
-            both = f"{row.sha}...{self._commit.sha}"
-            # The files stand on the first page, which is not needed here.
-            relation = self._read(ComparedRow, f"compare/{both}", page=2, per_page=1)
-        except Rejected as error:
-            if error.status in _UNKNOWN:
-                return None
-            raise
+        if name.startswith("#"):
+            merge = self._read(MergedAsRow, f"pulls/{int(name[1:])}")
+            name = merge.sha if merge.merged else ""
+        if not name:
+            return None
+        row = self._read(CommitDiffRow, f"commits/{name}")
+        # The files stand on the first page, which is not needed here.
+        both = f"compare/{row.sha}...{self._commit.sha}"
+        relation = self._read(ComparedRow, both, page=2, per_page=1)
         return row if relation.status in ("ahead", "identical") else None
 
     def _read(self, kind: type[R], below: str, **query: Any) -> R:
@@ -310,13 +300,4 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _below(rows: Iterable[ChangedFileRow], folder: str) -> tuple[code.ChangedFile, ...]:
     below = (row for row in rows if _is_below(row.path, folder))
-    return tuple(
-        code.ChangedFile(
-            path=row.path,
-            old_path=row.old_path,
-            added=row.added,
-            removed=row.removed,
-            diff=hunks(row.patch),
-        )
-        for row in islice(below, command.SHOWN_FILES)
-    )
+    return tuple(row.change for row in islice(below, command.SHOWN_FILES))

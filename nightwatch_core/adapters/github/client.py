@@ -20,7 +20,7 @@ from nightwatch_core.adapters.github.rows import (
 )
 from nightwatch_core.adapters.github.sign_in import AppTokens, GitHubSignIn, checked_address
 from nightwatch_core.adapters.hosts.rows import R
-from nightwatch_core.adapters.hosts.writes import Rejected
+from nightwatch_core.adapters.hosts.writes import Rejected, unless_absent
 from nightwatch_core.errors import GiveUp
 
 PAGES = 100  # of one list
@@ -135,12 +135,7 @@ class Repository(NamedTuple):
 
     def find(self, kind: type[R], below: str, absent: tuple[int, ...] = (404,)) -> R | None:
         """Return what is there as a row; None for the HTTP statuses of what is not there."""
-        try:
-            return self.read(kind, below)
-        except Rejected as error:
-            if error.status in absent:
-                return None
-            raise
+        return unless_absent(lambda: self.read(kind, below), absent)
 
     def read_all(self, kind: type[R], below: str, **query: Any) -> Iterator[R]:
         """Yield the rows of a list as that kind, page after page."""

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasPath, Field
 
 from nightwatch_core.adapters.git.command import PULLS, TITLE_CHARACTERS
-from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.rows import NODES, read
+from nightwatch_core.adapters.github.rows import NODES, ChangedFileRow, read
 from nightwatch_core.adapters.hosts.rows import Row, Text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
@@ -196,16 +195,6 @@ def edited_pulls(repository: Repository, numbers: Sequence[int]) -> frozenset[in
 # 20 requests for changes a night.
 
 
-class PatchRow(Row):
-    """A pull request's change of a file; without patch if it is binary or too long for GitHub."""
-
-    filename: Text
-    previous_filename: Text = ""
-    patch: Text = ""
-    additions: int = 0
-    deletions: int = 0
-
-
 def other_pulls(
     repository: Repository, paths: frozenset[str], since: datetime
 ) -> tuple[OtherPull, ...]:
@@ -233,15 +222,5 @@ def other_pulls(
 
 
 def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
-    rows = islice(repository.read_all(PatchRow, f"pulls/{number}/files"), 100)
-    return tuple(
-        ChangedFile(
-            path=row.filename,
-            old_path=row.previous_filename,
-            added=row.additions,
-            removed=row.deletions,
-            diff=hunks(row.patch),
-        )
-        for row in rows
-        if not paths.isdisjoint((row.filename, row.previous_filename))
-    )
+    rows = islice(repository.read_all(ChangedFileRow, f"pulls/{number}/files"), 100)
+    return tuple(row.change for row in rows if not paths.isdisjoint((row.path, row.old_path)))

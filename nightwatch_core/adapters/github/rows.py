@@ -4,12 +4,22 @@ import re
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasPath, AwareDatetime, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    model_validator,
+)
 
+from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.git.objects import Node
 from nightwatch_core.adapters.hosts import rows
 from nightwatch_core.adapters.hosts.rows import Item, R, Row, Said, Text
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.code import ChangedFile
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
 
@@ -159,6 +169,21 @@ class TreeRow(Row):
         return {
             row.path: Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree
         }
+
+
+class ChangedFileRow(Row):
+    """A change of a file; without patch if it is large or binary."""
+
+    path: Text = Field(validation_alias="filename")
+    old_path: Text = Field("", validation_alias="previous_filename")
+    added: int = Field(0, validation_alias="additions")
+    removed: int = Field(0, validation_alias="deletions")
+    diff: Annotated[Text, AfterValidator(hunks)] = Field("", validation_alias="patch")
+
+    @property
+    def change(self) -> ChangedFile:
+        """Return it in our words."""
+        return ChangedFile(**self.model_dump())
 
 
 class BlobRow(Row):

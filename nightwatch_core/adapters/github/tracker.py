@@ -19,14 +19,12 @@ from nightwatch_core.adapters.github.rows import (
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import Item
 from nightwatch_core.adapters.hosts.tracker import HostTracker
-from nightwatch_core.adapters.hosts.writes import Rejected
+from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.models.code import CiRun, CiState, OtherPull
 from nightwatch_core.text.markers import LABEL
 
 LATEST_PULLS = 100  # whose branches are known
 HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
-
-_GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
 
 
 class GitHubTracker(HostTracker):
@@ -76,12 +74,8 @@ class GitHubTracker(HostTracker):
         lists = [f"issues/{row.number}/comments"] if getattr(row, "comments", 0) else []
         if row.is_pull:
             lists += [f"pulls/{row.number}/reviews", f"pulls/{row.number}/comments"]
-        try:
-            return [said for path in lists for said in self._repository.read_all(CommentRow, path)]
-        except Rejected as error:
-            if error.status in _GONE:
-                return ()
-            raise
+        rows = (said for path in lists for said in self._repository.read_all(CommentRow, path))
+        return unless_absent(lambda: tuple(rows), (404, 410)) or ()  # moved, or deleted
 
     def _edited(self, merged: Sequence[int]) -> frozenset[int]:
         return edited_pulls(self._repository, merged)
@@ -94,9 +88,5 @@ class GitHubTracker(HostTracker):
         rows = self._repository.read_all(
             NamedCommitRow, "commits", sha=base, since=since.isoformat()
         )
-        try:
-            return next((row.at for row in islice(rows, HISTORY_READ) if key in row.message), None)
-        except Rejected as error:
-            if error.status in (404, 409):
-                return None
-            raise
+        applied = (row.at for row in islice(rows, HISTORY_READ) if key in row.message)
+        return unless_absent(lambda: next(applied, None), (404, 409))

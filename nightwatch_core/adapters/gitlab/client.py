@@ -22,6 +22,7 @@ from nightwatch_core.adapters.hosts.writes import (
     Forbidden,
     Rejected,
     Unavailable,
+    unless_absent,
 )
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -179,12 +180,7 @@ class Project:
 
     def find(self, path: str, **query: Any) -> Any:
         """Return what is there; None where nothing is."""
-        try:
-            return self.ask(path, **query)
-        except Rejected as error:
-            if error.status == 404:
-                return None
-            raise
+        return unless_absent(lambda: self.ask(path, **query))
 
     def rows(self, path: str, /, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page."""

@@ -15,7 +15,7 @@ from nightwatch_core.adapters.gitlab.rows import ItemRow, NoteRow
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import Item, read
 from nightwatch_core.adapters.hosts.tracker import HostTracker
-from nightwatch_core.adapters.hosts.writes import Rejected
+from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, CiRun, CiState, OtherPull
 from nightwatch_core.text.markers import CORRECTION, LABEL, count_of_steps
@@ -62,12 +62,8 @@ class GitLabTracker(HostTracker):
         return rows
 
     def _said(self, row: Item) -> Iterable[NoteRow]:
-        try:
-            said = list(notes(self._project, "pull" if row.is_pull else "issue", row.number))
-        except Rejected as error:
-            if error.status == 404:
-                return ()
-            raise
+        rows = notes(self._project, "pull" if row.is_pull else "issue", row.number)
+        said = unless_absent(lambda: tuple(rows)) or ()
         return [n.model_copy(update={"is_of_the_team": n.author in self._team}) for n in said]
 
     @cached_property

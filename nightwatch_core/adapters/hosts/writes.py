@@ -47,6 +47,16 @@ class Forbidden(Rejected):
     """The token lacks a permission, which the message names."""
 
 
+def unless_absent(ask: Callable[[], T], absent: tuple[int, ...] = (404,)) -> T | None:
+    """Return the answer; None for the HTTP statuses of what is not there."""
+    try:
+        return ask()
+    except Rejected as error:
+        if error.status in absent:
+            return None
+        raise
+
+
 class Writes:
     """Writes to a host: one after the other, not too many, and none twice where it was lost."""
 
