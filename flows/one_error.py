@@ -42,6 +42,7 @@ def one_error(
         error_class: Or its class, as the source names it; add the transaction where needed.
         transaction: The transaction it happens in.
         record: Or one record of it, pasted: JSON or a log excerpt with a stack trace.
+        publish: What to publish, as for a night; empty: nothing.
         others: Other options of a night by name; empty: as in the night that found the error.
     """
     options = single_options({**choices, **(others or {})}, error, record)

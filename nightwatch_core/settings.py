@@ -6,6 +6,7 @@ rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or r
 
 import difflib
 import os
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -210,6 +211,12 @@ class Settings(_FromOutside):
         if start.removesuffix("+psycopg") == "postgresql":
             return address
         raise ValueError("it has to begin with postgresql://")
+
+    @property
+    def command(self) -> str:
+        """Return the command as it is typed for the application of these settings."""
+        file = os.path.relpath(self.config or CONFIG)
+        return "nightwatch" if file == CONFIG else f"nightwatch --config {shlex.quote(file)}"
 
     @property
     def agents(self) -> Path:

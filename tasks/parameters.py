@@ -48,8 +48,9 @@ def takes_options(function: F, names: Iterable[str] = OPTIONS) -> F:
         parameters = [*signature.parameters.values(), *groups]
         ungroup.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         ungroup.__annotations__ |= {group.name: group.annotation for group in groups}
-    options = "\n".join(f"    {name}: {described(OPTIONS[name])}" for name in names)
     own_doc = inspect.cleandoc(function.__doc__ or "")
+    unsaid = [name for name in names if f"\n    {name}: " not in own_doc]
+    options = "\n".join(f"    {name}: {described(OPTIONS[name])}" for name in unsaid)
     arguments = "" if "Args:" in own_doc else "\n\nArgs:"
     ungroup.__doc__ = f"{own_doc}{arguments}\n{options}\n"
     return cast(F, ungroup)

@@ -83,9 +83,9 @@ def _model_note(options: NightOptions) -> str:
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
     """Start the report that the night will fill."""
-    now = reading(options).clock.now()
+    now, at = reading(options).clock.now(), settings()
     return builder.start_report(night, options, banner(options), now).model_copy(
-        update={"advice": advice(), "application": settings().application}
+        update={"advice": advice(), "application": at.application, "command": at.command}
     )
 
 

@@ -102,8 +102,8 @@ def init(yes: Yes = False, force: Force = False) -> None:
         name=re.sub(r"[^\w.-]", "", found.repository.rpartition("/")[2]) or SAMPLE,
     )
     file.write_text(text, "utf-8")
-    print(f"Wrote {file}. Try it: nightwatch night --dry-run\n")
     os.environ["NIGHTWATCH_CONFIG"] = str(file.absolute())
+    print(f"Wrote {file}. Try it: {settings().command} night --dry-run\n")
     check()
 
 

@@ -36,6 +36,7 @@ from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import used
 from tasks import wiring
 
+NO_NIGHT = "There is no night of this application yet: run `nightwatch night`."
 NightName = Annotated[
     str,
     typer.Argument(
@@ -61,7 +62,7 @@ def history(
         is_dry = bool(night.night and night.night.kind.dry)
         status = f"{night.status}, dry" if is_dry else night.status
         table.add_row(Text(night.id), Text(night.app), status, *map(str, numbers), cost)
-    Console().print(table)
+    Console().print(table if nights else NO_NIGHT)
 
 
 def report(night: NightName = "", as_json: AsJson = False) -> None:
@@ -81,7 +82,7 @@ def kept_report(name: str) -> RunReport:
         if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
             return report
     if not name:
-        raise StopTheNight("there is no night yet: run `nightwatch night`")
+        raise StopTheNight(NO_NIGHT)
     raise StopTheNight(f"no night {name[:80]!r} was found: see `nightwatch history`")
 
 
@@ -336,7 +337,9 @@ def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
         console.print(Text(f"   {line(suggestion.evidence, 600)}"))
         console.print(Text(f"   back-test: {backtest_sentence(suggestion.backtest)}", "dim"))
     if report.learned.suggestions:
-        console.print(Text(f"Accept one: nightwatch ignore accept 1 --night {report.night.id}"))
+        console.print(
+            Text(f"Accept one: {report.command} ignore accept 1 --night {report.night.id}")
+        )
     else:
         console.print("No suggestions.")
 

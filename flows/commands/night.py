@@ -122,7 +122,8 @@ def run_and_show(
         raise
     show(report)
     if bundle := wiring.proxies.bundle_of(report.night.id):
-        Console(soft_wrap=True).print(Text(f"Replay this night: nightwatch replay {bundle}", "dim"))
+        again = f"Replay this night: {report.command} replay {bundle}"
+        Console(soft_wrap=True).print(Text(again, "dim"))
     raise SystemExit(EXIT_CODES[report.status])
 
 
@@ -435,7 +436,8 @@ def _night(options: NightOptions) -> str:
         if (text := getattr(options, name))
     ]
     repo = [] if options.repo else ["--repo CHECKOUT"]
-    return " ".join(("nightwatch night --errors", shlex.quote(options.errors), *chosen, *repo))
+    errors = ("night --errors", shlex.quote(options.errors))
+    return " ".join((settings().command, *errors, *chosen, *repo))
 
 
 _HANDED_ON = ("repo", "commit", "app_root", "app_prefixes", "source_maps", "since", "timezone")

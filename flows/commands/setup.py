@@ -67,13 +67,14 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
         (f"model ({filled.model})", read.model.probe),
-        (f"published items ({filled.delivery})", read.tracker.probe),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"notifications ({filled.notify})", write.notifier.probe),
         ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
         ("Prefect", _prefect),
     ]
+    if filled.is_hosted:  # else these are the files that the delivery tells of
+        checks.insert(3, (f"published items ({filled.delivery})", read.tracker.probe))
     if read.batches:
         checks.append(("batches", lambda: _batches(filled)))
     if filled.publish == "all" and not filled.dry_run:
@@ -153,6 +154,6 @@ def agents(as_json: AsJson = False) -> None:
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
     for agent in files.specs:
         table.add_row(Text(agent.name), Text(", ".join(agent.languages)), Text(agent.description))
-    console.print(table)
+    console.print(table if files.specs else "There are no agent files.")
     for complaint in files.complaints:
         console.print(Text(complaint, style="bold red"))

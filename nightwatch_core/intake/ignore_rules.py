@@ -15,6 +15,7 @@ from nightwatch_core.models.errors import ErrorGroup, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import composed, is_absent, problem_text
+from nightwatch_core.text.words import last_segment
 
 _DAY, _SHORTEST = timedelta(days=1), timedelta(hours=1)
 
@@ -23,7 +24,14 @@ FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
     "message": lambda group: (group.message,),
     "transaction": lambda group: (group.transaction,),
     "any": lambda group: (group.error_class, group.message),
+    "missing": lambda group: (group.message, group.transaction if _is_missing(group) else ""),
 }
+_MISSING = ("notfound", "routing", "404", "noroute", "not found", "no route")
+
+
+def _is_missing(group: ErrorGroup) -> bool:
+    text = f"{last_segment(group.error_class)} {group.message[: limits.MATCHED_TEXT]}".casefold()
+    return any(word in text for word in _MISSING)
 
 
 MODES: dict[MatchMode, Callable[[str, str], bool]] = {  # of a pattern and a text
@@ -170,6 +178,7 @@ def _place(rule: IgnoreRule) -> str:
 #   - pattern: "wp-login"          # text to look for, without regard to case
 #     match: contains              # contains | exact | prefix | glob
 #     field: any                   # any (class or message) | error_class | message | transaction
+#                                  # | missing (message; transaction, too, where nothing is there)
 #     reason: "bots looking for WordPress"
 #     expires: 2031-12-31          # the last day on which the rule holds; left out: for ever
 #     unless_rate_above: 50        # occurrences a day beyond which it does not hold

@@ -411,7 +411,7 @@ class IgnoreRule(Value):
 
     pattern: str
     match: MatchMode = "contains"
-    field: Literal["error_class", "message", "transaction", "any"] = "any"
+    field: Literal["error_class", "message", "transaction", "any", "missing"] = "any"
     reason: str = ""
     expires: date | None = None  # the last day on which it holds
     # occurrences a day beyond which it does not hold
@@ -443,7 +443,7 @@ class IgnoreSuggestion(Value):
     match: MatchMode
     reason: str
     evidence: str
-    field: Literal["error_class", "message", "transaction", "any"] = "any"
+    field: Literal["error_class", "message", "transaction", "any", "missing"] = "any"
     expires: date | None = None
     unless_rate_above: float | None = None
     backtest: Backtest = Backtest()

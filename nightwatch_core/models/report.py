@@ -114,6 +114,7 @@ class RunReport(Value):
     night: Night
     options: NightOptions
     application: str = ""  # as the settings name it
+    command: str = "nightwatch"  # as people type it for this application
     status: Status = "complete"
     degraded: tuple[str, ...] = ()  # why the status is not complete
     unsent: bool = False  # the team could not be told of it: the next night does

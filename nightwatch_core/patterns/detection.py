@@ -30,6 +30,7 @@ from nightwatch_core.patterns.causes import (
     shared_words,
 )
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.text.words import last_segment
 
@@ -341,13 +342,13 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
         location = f" in {line(file, 60)}" if file else ""
         places = _listed(most_frequent(item.module or item.transaction for item in held))
         if len(days) >= NIGHTS:
+            often = plural(all_occurrences(held), "time")
             pattern = _pattern_of_lessons(
                 f"{line(name, 120 - 20 - len(location))} keeps coming back{location}",
                 held,
                 pattern_type="recurring_error",
-                description=f"Seen on {len(days)} nights in {places or 'unknown places'}.",
+                description=f"{often} in {places or 'unknown places'}.",
                 suggestion=_against_recurrence(held),
-                because=f"the same class{location} on {len(days)} nights since {days[0]}",
             )
             patterns.append(pattern)
     return patterns
@@ -380,10 +381,9 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
                 f"{line(file, 90)} breaks in many ways",
                 held,
                 pattern_type="systemic_issue",
-                description=f"{ways} causes on {len(days)} nights: {classes}.",
+                description=f"{ways} different causes: {classes}.",
                 suggestion=f"Review {line(file, 200)} as a whole, and test it, before the next "
                 "fix.",
-                because=f"{ways} different causes lead to this file",
             )
             patterns.append(pattern)
     return patterns
@@ -396,7 +396,6 @@ def _pattern_of_lessons(
     pattern_type: PatternType,
     description: str,
     suggestion: str,
-    because: str,
 ) -> Pattern:
     members = tuple(held[0].fingerprint for held in by_error(lessons))
     return Pattern(
@@ -409,7 +408,6 @@ def _pattern_of_lessons(
         suggestion=line(suggestion, 400),
         fingerprints=members[-MOST_MEMBERS:],
         tags=shared_tags(lesson.tags for lesson in lessons),
-        because=(because,),
         nights=dates_seen(lessons),
     )
 
@@ -427,7 +425,7 @@ def _against_recurrence(lessons: list[Lesson]) -> str:
     if worst.has_fix and worst.outcome not in TURNED_DOWN:
         return f"A fix for {place} is known{issue} and not in production: ship it."
     turned = f" (its fix: {worst.outcome})" if worst.has_fix else ""
-    return f"Give {place} to its owner{issue}{turned}: {worst.root_cause}"
+    return f"No fix is known for {place}{issue}{turned}: {worst.root_cause}"
 
 
 # All rules together, and patterns that documents know from earlier nights.
@@ -464,7 +462,8 @@ def detect(
     Where two rules of one night find the same errors, or one finds a part of what an earlier one
     found, only the earlier one counts; likewise for rules over nights. One of `kept_patterns`,
     those with a document, keeps its title. `on` is tonight's date: the night of those that no
-    lesson dates. Errors with an unknown cause are left out.
+    lesson dates. Errors with an unknown cause are left out, and patterns none of whose errors came
+    on that date.
     """
     analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
     lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
@@ -472,6 +471,8 @@ def detect(
     for name, rule in PATTERN_RULES:
         for pattern in rule(analyses, lessons):
             nights = pattern.nights or ((on,) if on else ())
+            if on and nights[-1] < on:
+                continue  # none of its errors came tonight
             named = pattern.model_copy(update={"rule": name, "nights": nights})
             if not any(_repeats(named, earlier) for earlier in kept):
                 kept.append(named)

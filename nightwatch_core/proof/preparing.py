@@ -140,7 +140,10 @@ def described_project(
     if kit.verify:
         return where
     if kept is None and sandbox and kit.preparation and not options.prepare_network:
-        sandbox.prepare(tree.commit, kit.preparation)
+        try:
+            sandbox.prepare(tree.commit, kit.preparation)
+        except GiveUp as lacks:
+            raise GiveUp(f"{where}, with what is on this machine; {lacks}") from None
     if kept is None or not kept.is_runnable:
         raise GiveUp(f"{where}; {summary(kept) if kept else 'not tried yet'}: {PREPARE}")
     if stale := staleness(as_proposed(kit, tree, kept), kept):

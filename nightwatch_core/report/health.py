@@ -176,7 +176,7 @@ def good_line(health: Health) -> str:
     return " ".join(filter(None, texts))
 
 
-def left_sentence(health: Health | None) -> str:
+def left_sentence(health: Health | None, command: str = "nightwatch") -> str:
     """Return what was sent to which service; empty if it was not counted.
 
     >>> from nightwatch_core.models.options import Destination
@@ -195,9 +195,7 @@ def left_sentence(health: Health | None) -> str:
         else f"run data for {item.service} at {item.host} (not listed)"
         for item in health.left
     )
-    return line(
-        f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", blocks.LONG
-    )
+    return line(f"{'; '.join(parts)}: `{command} manifest`" if health.left else "none", blocks.LONG)
 
 
 def _entry(item: ServiceHealth) -> blocks.Entry:

@@ -127,7 +127,7 @@ def suggestions(report: RunReport, limits: Limits) -> Section:
         ends = f"holds until {item.expires}" if item.expires else "never expires"
         rate = item.unless_rate_above
         wire = f", up to {rate:,g} a day" if rate is not None else ", at any rate"
-        accept = f"accept: nightwatch ignore accept {number}"
+        accept = line(f"accept: {report.command} ignore accept {number}", LONG)
         entry = Entry(
             head=line(f"{number}. {item.match}: {item.pattern}", TITLE) + field,
             text=line(item.reason, LONG),
@@ -243,14 +243,14 @@ def learned_sentence(report: RunReport) -> str:
     """Return the sentence on what was learned."""
     learned, sentences = report.learned, []
     if not report.options.dry_run:
-        new, refreshed, reused = learned.new, learned.refreshed, learned.reused
-        counts = ((new, "new"), (refreshed, "refreshed"), (reused, "reused"))
+        counts = (
+            *((learned.new, "new"), (learned.refreshed, "refreshed"), (learned.reused, "reused")),
+            (learned.unknown, "without a cause"),
+        )
         if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
             sentences.append(f"Lessons: {counted}.")
         if learned.unknown:
-            have = "has" if learned.unknown == 1 else "have"
-            again = "no known cause; NightWatch analyses them again once code or rate changes."
-            sentences.append(f"{plural(learned.unknown, 'error')} {have} {again}")
+            sentences.append("NightWatch analyses those again once code or rate changes.")
         if learned.lessons and not sentences:
             sentences.append(f"{plural(len(learned.lessons), 'lesson')} kept.")
     sentences += [f"{name}." for name, _ in _shelved(report)]
@@ -296,10 +296,10 @@ def error_line(group: ErrorGroup, limit: int = TITLE) -> str:
     return shortened(line(": ".join(filter(None, (group.error_class, message))), 2 * limit), limit)
 
 
-def error_in_list(group: ErrorGroup) -> str:
-    """Return class and message, where it happened and how often."""
+def error_in_list(group: ErrorGroup, times: int = 0) -> str:
+    """Return class and message, where it happened and how often: its case so many `times`."""
     where = line(group.transaction, NAME)
-    return f"{error_line(group)}{' · ' if where else ''}{where} ({group.occurrences:,})"
+    return f"{error_line(group)}{' · ' if where else ''}{where} ({times or group.occurrences:,})"
 
 
 def gist(analysis: Analysis, *, without: tuple[str, ...] = ()) -> str:
@@ -319,14 +319,10 @@ def gist(analysis: Analysis, *, without: tuple[str, ...] = ()) -> str:
     return line(" ".join(map(sentence, sentences)), LONG) or "Only the message is known."
 
 
-def one_command(fingerprint: str, verb: str = "one") -> str:
-    """Return a command for one error; empty for a name no shell should see.
-
-    >>> one_command("v1:ab12"), one_command("v1:ab12", "compound"), one_command("v1:$(reboot)")
-    ('nightwatch one v1:ab12', 'nightwatch compound v1:ab12', '')
-    """
+def one_command(report: RunReport, fingerprint: str, verb: str = "one") -> str:
+    """Return a command for one error; empty for a name no shell should see."""
     safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
-    return f"nightwatch {verb} {fingerprint}" if safe else ""
+    return line(f"{report.command} {verb} {fingerprint}", LONG) if safe else ""
 
 
 def capture_command(analysis: Analysis, report: RunReport) -> str:
@@ -337,7 +333,7 @@ def capture_command(analysis: Analysis, report: RunReport) -> str:
         for receipt in report.receipts
     )
     learned = is_opened and analysis.has_cause
-    return one_command(analysis.case.fingerprint, "compound") if learned else ""
+    return one_command(report, analysis.case.fingerprint, "compound") if learned else ""
 
 
 # Errors that were not analysed, and what the night could not read.
@@ -352,9 +348,9 @@ def failures(report: RunReport, limits: Limits) -> Section:
     """Analyses that did not come about, with how to try again."""
     entries = (
         Entry(
-            head=error_in_list(failure.case.leader),
+            head=error_in_list(failure.case.leader, failure.case.occurrences),
             text=line(failure.reason, LONG),
-            small=one_command(failure.case.fingerprint),
+            small=one_command(report, failure.case.fingerprint),
         )
         for failure in report.failures
     )
@@ -425,7 +421,7 @@ def run(report: RunReport, limits: Limits) -> Section:
         for name, field in NightOptions.model_fields.items()
         if getattr(report.options, name) != field.default
     )
-    sent = left_sentence(report.health)
+    sent = left_sentence(report.health, report.command)
     used = (
         *plain.facts("run", LONG, report=report, errors_at=errors_at, most_commits=COMMITS),
         *(plain.facts("accounts", night=accounts) if accounts.errors else ()),
@@ -453,10 +449,14 @@ def end(report: RunReport, limits: Limits) -> Section:
         text = f"{learned_sentence(report)}{cost}".strip()
         return section("end", "", (Paragraphs(text=text),) if text else ())
     used = spending(report.usage)
-    spent = plain.facts("end", used=used, report=report, sent=left_sentence(report.health))
+    spent = plain.facts(
+        "end", used=used, report=report, sent=left_sentence(report.health, report.command)
+    )
     commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
-    helped = filter(None, (one_command(a.fingerprint, "feedback") for a in report.analyses[:1]))
+    helped = filter(
+        None, (one_command(report, a.fingerprint, "feedback") for a in report.analyses[:1])
+    )
     said = _commands("Say whether a finding helped", [f"{item} {VERDICT}" for item in helped])
     name = "Capture what was learned"
     capture = _commands(name, [f"{command}{more}" for command in commands[:1]])
@@ -489,7 +489,7 @@ def _again(report: RunReport) -> tuple[Command, ...]:
         *(failure.case.fingerprint for failure in report.failures),
         *(group.group.fingerprint for group in report.dropped),
     )
-    command = next(filter(None, map(one_command, names)), "")
+    command = next(filter(None, (one_command(report, name) for name in names)), "")
     return _commands("Analyse one error again", filter(None, (command,)))
 
 

@@ -472,9 +472,9 @@ def _sections(
     because = tuple(line(item, blocks.LONG) for item in analysis.because[: limits.texts])
     how = blocks.Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
     yield blocks.section("how", "How it was found", how, folded=True)
-    if again := one_command(analysis.fingerprint):
+    if again := one_command(report, analysis.fingerprint):
         yield blocks.section("again", "", blocks.Command(name="Analyse again", text=again))
-    if said := one_command(analysis.fingerprint, "feedback"):
+    if said := one_command(report, analysis.fingerprint, "feedback"):
         helped = blocks.Command(name="Say whether it helped", text=f"{said} {sections.VERDICT}")
         yield blocks.section("feedback", "", helped)
 
@@ -505,7 +505,7 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
     ]
     entries = (
         blocks.Entry(
-            head=sections.error_in_list(item.case.leader),
+            head=sections.error_in_list(item.case.leader, item.case.occurrences),
             text=sections.gist(item, without=("unknown",)),
         )
         for item in looked

@@ -130,10 +130,13 @@ def test_answers_are_checked_and_asked_again(checkout: Path) -> None:
     assert written["application"]["schedule"] == "05:30 Europe/Berlin"
 
 
-def test_the_command_reads_the_named_file(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_reads_the_named_file(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["nightwatch", "init", "--yes", "--config", "shop.toml"])
     with pytest.raises(SystemExit):
         main()
     assert (checkout / "shop.toml").is_file()
+    assert "Try it: nightwatch --config shop.toml night" in capsys.readouterr().out
     assert not (checkout / "nightwatch.toml").exists()
     monkeypatch.delenv("NIGHTWATCH_CONFIG")

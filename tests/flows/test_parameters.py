@@ -70,6 +70,7 @@ def test_the_form_of_one_error_begins_with_it_and_is_short() -> None:
     ]
     assert not form.required
     assert all("description" in field for field in form.properties.values())
+    assert form.properties["publish"]["description"].endswith("empty: nothing.")
 
 
 def test_a_bad_parameter_is_refused_before_anything_runs() -> None:

@@ -183,7 +183,7 @@ def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.Mon
 def test_commands_on_an_empty_state_say_so() -> None:
     run = CliRunner().invoke
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", run(app(), ["--version"]).output)
-    assert run(app(), ["history"]).exit_code == 0
+    assert run(app(), ["history"]).output.startswith("There is no night of this application yet")
     assert "No batch was submitted yet" in run(app(), ["batches"]).output
     assert isinstance(run(app(), ["report", "gone"]).exception, StopTheNight)
     assert "No lesson" in run(app(), ["knowledge", "search", "x"]).output

@@ -203,8 +203,10 @@ def test_our_own_rules_hold():
     assert all(rule.reason for rule in rules.rules)
 
 
-@pytest.mark.parametrize(("error_class", "message", "dropped"), TABLES["dropped_by_our_own_rules"])
-def test_our_own_rules_drop_scanners_and_nothing_else(error_class, message, dropped):
+@pytest.mark.parametrize("row", TABLES["dropped_by_our_own_rules"])
+def test_our_own_rules_drop_scanners_and_nothing_else(row):
+    error_class, message, dropped, *path = row
     rules = rules_from(OURS.read_text(encoding="utf-8")).rules
-    group = one_group("v1:a", error_class=error_class, message=message).leader
+    told = {"error_class": error_class, "message": message, "transaction": "".join(path)}
+    group = one_group("v1:a", **told).leader
     assert (ignored_by(rules, group) is not None) is dropped

@@ -21,11 +21,11 @@ def coming_back(*days):
 
 
 def test_a_document_and_its_line_in_the_index():
-    pattern = coming_back(1, 2, 3)
+    pattern = coming_back(1, 2, 3).model_copy(update={"because": ("the same class on 3 nights",)})
     text = pattern_document(pattern)
     entry = pattern_entry(text, FILE)
     assert (entry.title, entry.occurrences, entry.tags) == (pattern.title, 21, ("a", "b"))
-    assert "**Suggestion:** Give `app/rate.rb`" in text
+    assert "**Suggestion:** No fix is known for `app/rate.rb`" in text
     assert "Found on 3 nights, first on 2031-03-01, last on 2031-03-03." in text
     assert "## Because\n\n- the same class on 3 nights" in text
 

@@ -177,7 +177,10 @@ def test_errors_from_outside():
 def test_all_together_the_largest_first_and_nothing_twice():
     told = {"evidence": at("a.rb", 3), "tags": ("money", "rates")}
     both = (found("v1:a", **told), found("v1:b", **told))
-    patterns = detect(both, (lesson(nights=seen(1, 2, 3), error_class="Z"),), (), date(2031, 3, 9))
+    lessons = (lesson(nights=seen(1, 2, 9), error_class="Z"),)
+    gone = detect(both, lessons, (), date(2031, 3, 10))  # Z did not come that night
+    assert [p.title for p in gone] == ["One cause in a.rb:3"]
+    patterns = detect(both, lessons, (), date(2031, 3, 9))
     assert [p.title for p in patterns] == ["Z keeps coming back", "One cause in a.rb:3"]
     assert [p.slug for p in patterns] == ["z-keeps-coming-back", "one-cause-in-a-rb-3"]
     assert [p.rule for p in patterns] == ["recurring_class", "same_cause"]

@@ -1,5 +1,6 @@
 """What the memory has to say, in every rendering of the report."""
 
+import re
 from datetime import date, timedelta
 
 import pytest
@@ -7,6 +8,7 @@ from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, followed, remembered, shown
 from core.scoreboard_shapes import record
 
+from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import TrackRecord
@@ -15,7 +17,7 @@ from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.sections import capture_command, learned_sentence
-from nightwatch_core.report.view import view
+from nightwatch_core.report.view import as_markdown, view
 
 
 @pytest.mark.parametrize("board", [None, scoreboard([]), scoreboard(record("..."))])
@@ -202,6 +204,14 @@ def test_no_capturing_is_offered_for_a_hostile_name() -> None:
     leader = case.leader.model_copy(update={"fingerprint": evil})
     named = analysis(case=case.model_copy(update={"leader": leader}))
     assert capture_command(named, complete(receipts=(receipt(fingerprint=evil),))) == ""
+
+
+@pytest.mark.parametrize("rendered", [printed, as_markdown, as_html])
+def test_commands_are_those_of_the_application_that_was_read(rendered) -> None:  # type: ignore[no-untyped-def]
+    name = "nightwatch --config shop.toml"
+    text = rendered(remembered().model_copy(update={"command": name}))
+    assert f"{name} feedback v1:" in " ".join(text.split())
+    assert not re.search(r"nightwatch\s+(one|feedback|compound|ignore|manifest)", text)
 
 
 def test_the_terminal_offers_one_and_counts_the_others() -> None:
