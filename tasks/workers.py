@@ -10,6 +10,7 @@ import pickle
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
+from secrets import token_hex
 from threading import Lock
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple, cast
 from uuid import uuid4
@@ -130,6 +131,9 @@ def _dask(address: str, concurrency: int, opened: ExitStack) -> Send:
 
 
 def _ray(address: str, concurrency: int, opened: ExitStack) -> Send:
+    if not address:  # its ports are open to the network; without these, all users can read its key
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
     import ray
     from prefect_ray import RayTaskRunner
 

@@ -300,6 +300,9 @@ def join(name: str, options: NightOptions | None, night: Night | None) -> None:
     """Work for a night of another process: what is sent and what is answered belong to it."""
     MANIFEST.belongs_to(name)
     _current[:] = [Recording(options, settings(), night)] if options and night else []
+    if night and _current and next(bundles().journal(night.id), "") != RUN:
+        elsewhere = NightWatchError("a worker of the cluster has a state folder of its own")
+        _current[0].recorder.lose(elsewhere)
 
 
 def take_in(process: str, calls: tuple[ServiceCalls, ...], unrecorded: str) -> None:
