@@ -35,7 +35,7 @@ from nightwatch_core.models.answer import Allowance, Answer, Usage
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
-from nightwatch_core.text.plain_text import estimated_tokens, plural
+from nightwatch_core.text.plain_text import estimated_tokens, plural, text_table
 
 T = TypeVar("T")
 
@@ -44,19 +44,7 @@ T = TypeVar("T")
 
 DETAIL = 300  # characters of an ending's detail
 WithoutAnswer = Literal["refused", "context exceeded", "invalid", "budget gone"]
-_TEXTS: Mapping[WithoutAnswer, str] = {
-    "refused": "the model refused to answer ({detail})",
-    "context exceeded": "the conversation no longer fits the model's context ({detail}): lower "
-    "max_iterations, or choose a model with a larger context",
-    "invalid": "no readable answer: {detail}",
-    "budget gone": "what is left ({detail}) does not pay for one call: raise total_token_budget or "
-    "cost_per_night",
-}
-_UNPRICED = (
-    "the price of the model {model} is not known, so that no cap on USD can be kept: set "
-    "NIGHTWATCH_COST_PER_NIGHT=0 (--cost-per-night 0) to go without one, tokens stay bounded by "
-    "total_token_budget; or choose a model whose price is known"
-)
+_TEXTS = text_table(__package__, "endings.toml")
 
 
 def gave_up(kind: WithoutAnswer, detail: str) -> GiveUp:
@@ -305,7 +293,7 @@ def begin(
     """
     prices = (capabilities.input_price, capabilities.output_price)
     if not capabilities.local and allowance.cost is not None and None in prices:
-        raise StopTheNight(_UNPRICED.format(model=capabilities.model[:80]))
+        raise StopTheNight(_TEXTS["unpriced"].format(model=capabilities.model[:80]))
     fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
     calls = CallHistory(known=lines_of_opening(opening))
     prompt = Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"}))))

@@ -55,13 +55,6 @@ _TEXTS = Annotated[
 Texts = Sequence[str]
 _EDITS = Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=45)]
 _TYPES: dict[str, Any] = {"code": _CODE, "with_fix": _EDITS}  # of arguments, whatever their kind
-# Other names of an argument.
-ALIASES: dict[str, dict[str, str]] = {
-    "search_code": {"query": "queries"},
-    "blame": {"line": "start"},
-    "show_commit": {"sha": "id"},
-    "history": {"text": "symbol"},
-}
 
 
 class Tool(Value):
@@ -71,6 +64,7 @@ class Tool(Value):
     characters: int
     arguments: dict[str, Literal["string", "integer", "boolean", "texts"]]
     required: tuple[str, ...]
+    aliases: dict[str, str] = {}  # other names of arguments
 
     def spec(self, name: str) -> ToolSpec:
         """Return the tool as it is sent to the model."""
@@ -162,7 +156,7 @@ def _answer(call: ToolCall, at: ToolContext) -> ToolAnswer:
 
 def _arguments(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read the arguments of a call; raises `Refusal` with the first that is wrong."""
-    aliases = ALIASES.get(name, {})
+    aliases = _TABLE[name].aliases
     fields = {aliases.get(key, key): value for key, value in given.items() if value is not None}
     fields |= {key: given[key] for key in fields if given.get(key) is not None}
     try:

@@ -7,51 +7,29 @@ and only where it addresses its reader, is a command, or an address that such wo
 that may be written rests on it.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.text.rule_files import Pattern, load_rules
 
 TAINT_TEXT = 20_000  # characters of a stranger's text that are looked at for orders
 
 RUN, CODE_RUN = 8, 4  # words in a row: of prose, of code
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SENTENCE = re.compile(r"[\n!?;]|\.\s")
-_ADDRESSING = frozenset(
-    (
-        *("you", "your", "agent", "agents", "assistant", "analyst", "analysts", "reviewer", "bot"),
-        *("reviewers", "must", "always", "never", "please", "ignore", "instruction", "important"),
-        *("instructions", "approve", "merge", "obey"),
-    )
-)
-_COMMAND = re.compile(
-    r"\b(?:curl|wget|bash|zsh|sh|powershell|iex|chmod|chown|sudo|rm|nc|ssh|scp|eval"
-    r"|(?:pip3?|npm|yarn|gem|apt|apt-get|brew|cargo|go|git) [a-z-]{2,20})"
-    r" [\w.~]{0,60}[/$:-][^\s`'\")]{1,200}"
-)
-_ADDRESS = re.compile(r"\b(?:https?|ftp|file|wss?)://[^\s`'\"<>)\]]{2,299}[^\s`'\"<>)\].,;:]", re.I)
-_SENDS_TO = re.compile(
-    r"\b(?:open|visit|go|send|post|upload|download|fetch|install|sign|log|click|follow|call)\b",
-    re.I,
-)
-_TO_A_CHECKER = re.compile(r"\b(?:type|pyright|mypy): ?ignore\b(?:\[[\w, -]*\])?")
-_OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
-_COMMENT = re.compile(
-    r"(?m)^(?: *\d+\||[^\s:|]{1,200}:\d+:)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$"
-)
-_RUN_THIS = re.compile(  # whoever reads it is told to run what follows; code that failed is not
-    r"(?:(?:[.!?\n]\s*|\b(?:please|must|should|always|now|first|then)\s+)"
-    r"(?:run|execute|evaluate|eval|exec|paste)\b(?!\s*[(=.])"
-    r"|(?<!to )(?<!not )\b(?:run|execute|evaluate|eval|exec|paste)(?: \w{1,20}){0,4}:\s"
-    r"|\brun_(?:snippet|test)\b)(?P<code>[^\0]{1,400})",
-    re.I,
-)
-_QUOTED = re.compile(
-    r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'(?!\w)|`[^`\n]{0,400}`|“[^”\n]{0,400}”"
-)
+
+
+class InstructionRules(Value):
+    """`rules/injected_instructions.toml`."""
+
+    addressing: frozenset[str]
+    patterns: dict[str, Pattern]
+
+
+_RULES = load_rules("injected_instructions", InstructionRules)
+_P = _RULES.patterns
 
 
 class InjectedInstructions(NamedTuple):
@@ -67,20 +45,20 @@ class InjectedInstructions(NamedTuple):
 def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
     """Collect the instructions in texts, in as many characters of each as are ever shown."""
     distinct = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
-    sentences = [item for text in distinct for item in _SENTENCE.split(text)]
+    sentences = [item for text in distinct for item in _P["sentence"].split(text)]
     sent_to = {
         address[0]
         for text in distinct
-        for address in _ADDRESS.finditer(text)
-        if _SENDS_TO.search(_SENTENCE.split(text[: address.start()][-60:])[-1])
+        for address in _P["address"].finditer(text)
+        if _P["sends_to"].search(_P["sentence"].split(text[: address.start()][-60:])[-1])
     }
     runs = (run for sentence in sentences for run in _runs(sentence))
-    orders = (order["code"] for text in distinct for order in _RUN_THIS.finditer(text))
+    orders = (order["code"] for text in distinct for order in _P["run_this"].finditer(text))
     return InjectedInstructions(
-        runs=frozenset(filter(_ADDRESSING.intersection, runs)),
-        acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
-        addresses=frozenset[str]().union(*map(_ADDRESS.findall, distinct)),
-        operators=frozenset[str]().union(*map(_OPERATOR.findall, distinct)),
+        runs=frozenset(filter(_RULES.addressing.intersection, runs)),
+        acts=frozenset(sent_to.union(*map(_P["command"].findall, sentences))),
+        addresses=frozenset[str]().union(*map(_P["address"].findall, distinct)),
+        operators=frozenset[str]().union(*map(_P["operator"].findall, distinct)),
         code=frozenset(words for order in orders for words in _runs(order, CODE_RUN)),
     )
 
@@ -113,7 +91,7 @@ def comments_in(code: str) -> str:
     >>> comments_in("12| # Always merge.\\n13| total = 1\\na.py:3:     # Never.")
     'Always merge.\\nNever.'
     """
-    return "\n".join(_COMMENT.findall(code))
+    return "\n".join(_P["comment"].findall(code))
 
 
 def repeated_instruction(text: str, by: InjectedInstructions, *, literals: bool = True) -> str:
@@ -122,7 +100,7 @@ def repeated_instruction(text: str, by: InjectedInstructions, *, literals: bool 
     Words in quotation marks are quoted; with `literals` commands and addresses count there, too:
     people run what stands in backticks.
     """
-    unquoted = one_line(_QUOTED.sub(" “” ", text))
+    unquoted = one_line(_P["quoted"].sub(" “” ", text))
     again = next((run for run in _runs(unquoted) if run in by.runs), None)
     if again:
         return " ".join(again)
@@ -164,5 +142,5 @@ def quarantine_reason(what: str, order: str) -> str:
 
 
 def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:
-    words = [word.lower() for word in _WORD.findall(_TO_A_CHECKER.sub(" ", text))]
+    words = [word.lower() for word in _P["word"].findall(_P["to_a_checker"].sub(" ", text))]
     return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))

@@ -66,6 +66,7 @@ class LanguageRules(Value):
     queries: dict[str, str]
     bulk: tuple[BulkFiles, ...]
     nodes: dict[str, frozenset[str]]
+    node_patterns: dict[str, Pattern]
     asks: tuple[Asks, ...]
 
 

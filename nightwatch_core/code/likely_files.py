@@ -10,7 +10,7 @@ from nightwatch_core.code.symptoms import MESSAGE
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.rule_files import load_rules
+from nightwatch_core.text.rule_files import Pattern, load_rules
 from nightwatch_core.text.transactions import Endpoint, endpoint
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, by_tail, plain
@@ -22,9 +22,6 @@ RANKED_FRAMES = 200  # frames
 
 _MAILERS = ("_mailer", "_notifier")
 _PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
-_ROLES = re.compile(
-    r"_(?:controller|view_set|viewset|view|resource|handler|endpoint|mailer|job|worker|service)$"
-)
 
 
 class Clue(Value):
@@ -95,7 +92,7 @@ def clue_of(endpoint: Endpoint) -> Clue:
     raw = endpoint.names[:TRANSACTION_NAMES]
     names = tuple(name for name in raw if not _PARAMETER.search(name))
     path = tuple(underscore(name) for name in names)
-    resource = _ROLES.sub("", path[-1]) if path else ""
+    resource = RULES.patterns["roles"].sub("", path[-1]) if path else ""
     action, kind = endpoint.action, endpoint.kind
     return Clue(kind=kind, names=names, raw=raw, path=path, resource=resource, action=action)
 
@@ -127,6 +124,7 @@ class Guess(Value):
 class LikelyFileRules(Value):
     """`rules/likely_files.toml`."""
 
+    patterns: dict[str, Pattern]
     words: dict[str, frozenset[str]]
     endings: dict[str, tuple[str, ...]]
     guesses: tuple[Guess, ...]
@@ -138,12 +136,7 @@ RULES = load_rules("likely_files", LikelyFileRules)
 _DECAY = 0.75  # a frame further out counts this much of the one inside it
 _AGAIN = 0.15  # share of a file's lesser frames that is added to its best one
 
-TEST = re.compile(
-    r"(^|/)(tests?|specs?|__tests__)/|(^|/)test_[^/]*$|([._-](test|spec)|Tests?|TestCase)\.\w+$"
-)
-_ENTRY = re.compile(
-    r"(^|/)(config|bin|exe|scripts?|benchmarks?|examples?)/|(^|/)(manage\.py|Rakefile|config\.ru)$"
-)
+TEST = RULES.patterns["test"]
 _LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
 
 
@@ -161,7 +154,7 @@ WEIGHTS: tuple[tuple[float, str, Callable[[Frame], bool]], ...] = (
     (0.5, "it holds common helpers", lambda f: bool(RULES.words["helpers"] & {*_stem(f)[-1:]})),
     (0.8, "it is a constructor", lambda f: _name(f) in {"<init>", "initialize", "__init__"}),
     (0.6, "it carries the call", lambda f: bool(RULES.words["plumbing"] & {*_words(f)[:1]})),
-    (0.4, "it is an entry point", lambda f: bool(_ENTRY.search(_path(f)))),
+    (0.4, "it is an entry point", lambda f: bool(RULES.patterns["entry"].search(_path(f)))),
 )
 
 
@@ -223,10 +216,6 @@ def _words(frame: Frame) -> tuple[str, ...]:
 
 IN_MESSAGE, NAMED_CLASS, OWN_CLASS = 0.65, 0.35, 0.2
 
-_FILE = re.compile(
-    r"[\w@~./\\-]{1,200}\."
-    r"(?:rb|erb|haml|slim|rake|py|html|[jt]sx?|mjs|vue|java|kt|scala|groovy|go|php|cs)\b"
-)
 _CLASS = re.compile(r"\b[A-Z][A-Za-z0-9]{2,60}(?:(?:::|\.|\\)[A-Z][A-Za-z0-9]{0,60}){0,5}")
 _CAMEL = ("java", "kt", "cs", "php", "ts", "tsx", "js")
 _CLASS_FILES = ("{snake}.rb", "models/{snake}.py", *(f"{{camel}}.{ending}" for ending in _CAMEL))
@@ -281,7 +270,7 @@ def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
 def _from_message(case: Case, index: PathIndex) -> Found:
     """List files and classes that the message names."""
     message = case.leader.message[:MESSAGE]
-    for text in _first(_FILE, message):
+    for text in _first(RULES.patterns["file"], message):
         path = by_tail(plain(text), is_ours=True, index=index)
         if path:
             yield path, IN_MESSAGE, "the message names the file"

@@ -111,10 +111,6 @@ def _first_error(root: tree_sitter.Node) -> tree_sitter.Node:
 
 BODIES, NAMES, MEMBERS = (languages.RULES.nodes[kind] for kind in ("bodies", "names", "members"))
 FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
-_SETTING = re.compile(
-    r"assignment|named_expression|variable_declarator|declaration$|_spec$|range_clause|as_pattern$"
-    r"|^for$|^for_\w+|^foreach_\w+|^enhanced_for"
-)
 _CALLED = frozenset(("block", "do_block", "arrow_function", "function_expression", "lambda"))
 _WRAPS = frozenset(("arguments", "argument_list", "argument"))
 _CALL = re.compile(r"call|invocation")
@@ -210,7 +206,7 @@ def targets_of(node: Node) -> tuple[Node, ...]:
             caller = caller.parent
         parameters = node.child_by_field_name("parameters")
         return (parameters,) if parameters and caller and _CALL.search(caller.type) else ()
-    if not _SETTING.search(node.type):
+    if not languages.RULES.node_patterns["setting"].search(node.type):
         return ()
     fields = (node.child_by_field_name(name) for name in ("left", "name", "alias"))
     target = next((field for field in fields if field), None)

@@ -270,21 +270,7 @@ def own_guard(node: Node) -> int:
 # A name that may have got its value in several statements, or in none that is surely run before, is
 # not told. Names are looked up in the innermost function, then in those around it.
 
-LOOPS = re.compile(r"(?:for|while|until|do|enhanced_for|foreach)(?:_statement)?$|for_in_")
-# Parts of a statement that may not be run, or not to their end, where the statement is run.
-_MAYBE = re.compile(
-    r"(?:if|unless|conditional|ternary|switch|match|case|try|begin|rescue|while|until|for|foreach"
-    r"|enhanced_for|select_statement|boolean_operator|elif|else|except|catch|lambda|arrow_function|do_block"
-    r"|func_literal|anonymous|closure|function_de|function_ex|generator|method_de|method$|class"
-    r"|singleton_method|block$|list_comprehension|dictionary_comprehension|set_comprehension"
-    r"|expression_switch|type_switch|with_statement|synchronized|using|go_statement"
-    r"|local_function|communication_case)"
-)
-_CLOSURES = re.compile(r"lambda|block$|do_block|comprehension|generator_expression")
-CONDITIONS = re.compile(
-    r"(?:if|unless|elif|while|until|ternary|conditional|switch|match|case|boolean_op|binary"
-    r"|logical|comparison|assert|try|rescue)"
-)
+LOOPS, CONDITIONS = RULES.node_patterns["loops"], RULES.node_patterns["conditions"]
 
 
 class Origin(NamedTuple):
@@ -360,7 +346,7 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
 def _is_bound_inside(name: str, at: Node) -> bool:
     function = next(enclosing_functions(at), None)
     inside = takewhile(lambda ancestor: ancestor != function, ancestors(at))
-    for closure in (item for item in inside if _CLOSURES.search(item.type)):
+    for closure in (item for item in inside if RULES.node_patterns["closures"].search(item.type)):
         loops = (child for child in closure.named_children if child.type == "for_in_clause")
         targets = (target for loop in loops for target in syntax.targets_of(loop))
         if name in parameter_names(closure) or any(
@@ -374,7 +360,7 @@ def _body(node: Node) -> Node | None:
     for above in ancestors(node):
         if above.type in syntax.BODIES:
             return above
-        if _MAYBE.match(above.type) or LOOPS.match(above.type):
+        if RULES.node_patterns["maybe"].match(above.type) or LOOPS.match(above.type):
             return None
     return None
 

@@ -18,7 +18,7 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Case, ExceptionLink, Frame
 from nightwatch_core.models.proposals import RuntimeFact
 from nightwatch_core.models.value import Value
-from nightwatch_core.proof.kits import Read, Words
+from nightwatch_core.proof.kits import Read, Words, kits
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.fingerprints import FUNCTION_NOISE
 from nightwatch_core.text.plain_text import data_table, shortened, text_lines
@@ -36,12 +36,6 @@ class Recorder(Value):
 
 
 RECORDERS = data_table(__package__, "recorders/recorders.toml", dict[str, Recorder])
-_SCRIPT = """\
-mark=$1 d=/tmp/$1 file=$2 text=$3; export NIGHTWATCH_RAISES="$4" NIGHTWATCH_WATCHED="$5"; shift 5
-mkdir -p "$d" && printf %s "$text" > "$d/$file" && : > "$d/raised"
-{loads}
-"$@"; code=$?
-printf '\\n%s\\n' "$mark"; head -c {kept} "$d/raised"; exit $code"""
 
 
 def recorded(
@@ -55,7 +49,7 @@ def recorded(
 
     With lines of the tree to be `watched`, it is those of them that ran.
     """
-    script = _SCRIPT.format(loads=recorder.loads, kept=_KEPT)
+    script = kits().scripts["recorded"].format(loads=recorder.loads, kept=_KEPT)
     text = (files(__package__) / "recorders" / recorder.file).read_text(encoding="utf-8")
     rows = (
         f"{WORK}{path}:{','.join(map(str, sorted(lines)))}"

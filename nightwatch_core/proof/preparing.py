@@ -48,11 +48,6 @@ _PROJECTS = 4  # of one repository
 _ASIDE = re.compile(r"(^|/)(examples?|demos?|docs?|samples?|website|fixtures|benchmarks?)/")
 _BUNDLED = ("bundle", "exec")
 _GENERIC = re.compile(r"Failed to import test module|while (importing|loading) |^Error:? *$")
-_WHY = re.compile(
-    r'(?m)^(?:E\s+|\s*)(?:message: ")?('
-    r"[\w.:]+(?:Error|Exception|NotFound):[ \t]*\n\s*[^\n]+"  # RSpec has the message below
-    r"|(?:[\w.]+(?:Error|Exception|Warning|NotFound)\b|Error:|Cannot find)[^\n]*)"
-)
 _PROGRAMS = {"postgresql": "postgres", "redis": "redis-server", "mysql": "mariadbd"}
 
 
@@ -377,7 +372,7 @@ def _trouble(proof: Proof, missing: tuple[str, ...], lacking: tuple[str, ...]) -
 
 
 def _most_common(run: Run) -> str:
-    found = (one_line(item)[:200] for item in _WHY.findall(run.output))
+    found = (one_line(item)[:200] for item in kits.kits().patterns["why"].findall(run.output))
     counts = Counter(item for item in found if not _GENERIC.search(item))
     if not counts:
         return error_line(run.output, _NAME)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from nightwatch_core.proof.finders import (
     Clue,
     Files,
+    P,
     first_of,
     ini,
     json_table,
@@ -15,13 +16,6 @@ from nightwatch_core.proof.finders import (
     words_of,
 )
 
-_LISTS = re.compile(
-    r"^(?:dev-|test-)?requirements([._-](dev|develop|test|tests|testing|ci))?\.txt$"
-)
-_FOLDERS = re.compile(
-    r"^requirements/(base|main|install|common|dev|develop|development|local|tests?|testing)"
-    r"\.(txt|pip|in)$"
-)
 _FOR_TESTS = re.compile(r"^(dev|develop|development|tests?|testing|ci|all|full)$", re.IGNORECASE)
 _OWN = re.compile(r"^(-e|--editable)[ =]|^(\.|file:|/)")  # the project itself: it is in the tree
 _NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
@@ -51,7 +45,7 @@ def requirements(files: Files, found: tuple[Clue, ...] = ()) -> Needs:
     """Return what is to be installed for a project; empty for nothing."""
     chosen = _named_by(stated(found, "install") or first_of(found, "install"))
     below = [path.removeprefix(files.root) for path in files.paths if path.startswith(files.root)]
-    lists = [name for name in sorted(below) if _LISTS.match(name) or _FOLDERS.match(name)]
+    lists = [name for name in sorted(below) if P["lists"].match(name) or P["folders"].match(name)]
     lines = [line for name in (*lists, *chosen.files) for line in _listed(name, files)]
     own = _named_by(f"pip install {line}" for line in lines if _OWN.match(line))
     chosen = chosen._replace(groups=chosen.groups | own.groups)
@@ -203,31 +197,22 @@ def _of_setup_cfg(files: Files, chosen: _Chosen) -> Iterator[str]:
         yield from _texts([line.strip() for line in text.splitlines()])
 
 
-_LISTED = re.compile(
-    r"\b(\w++)['\"]?\s*+[=:]\s*+[\[(](?!\s*[\])])(.{1,4000}?)[\])](?=\s*(?:[,)}]|\n|$))", re.DOTALL
-)
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'")
 
 
 def _of_setup_py(files: Files, chosen: _Chosen) -> Iterator[str]:
     """Read the lists that setup.py spells out; what it computes is not known."""
     text = re.sub(r"(?m)^\s*#.*", "", files.text("setup.py")[:40_000])
-    for name, listed in _LISTED.findall(text):
+    for name, listed in P["listed"].findall(text):
         if re.search(r"(?i)require", name) or chosen.has(name):
             yield from _texts([double or single for double, single in _QUOTED.findall(listed)])
-
-
-_PACKAGE = re.compile(
-    r'(?m)^\[\[package\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"'
-    r"(?!\nsource = \{ *(?:editable|virtual)\b)"
-)
 
 
 def _locked(files: Files) -> tuple[str, ...]:
     """Return the versions that a lock file holds; of a package with several it says nothing."""
     versions: dict[str, set[str]] = {}
     for name in ("uv.lock", "poetry.lock", "pdm.lock"):
-        for package, version in _PACKAGE.findall(files.text(name) or files.top(name)):
+        for package, version in P["package"].findall(files.text(name) or files.top(name)):
             versions.setdefault(package, set()).add(version)
     pipfile = json_table(files.text("Pipfile.lock"))
     for section in ("default", "develop"):

@@ -93,15 +93,11 @@ class ExpectedValue(NamedTuple):
         return f"{self.minutes:.1f} reviewer minutes = {figures} − review {self.review:.1f}"
 
 
-def expected_value(
-    members: tuple[Analysis, ...], files: tuple[ChangedFile, ...] | None = None
-) -> ExpectedValue:
-    """Reckon it for errors with one cause, whose first has the fix; `files` are its changes."""
+def expected_value(members: tuple[Analysis, ...]) -> ExpectedValue:
+    """Reckon it for errors with one cause, whose first has the fix."""
     analysis = members[0]
-    changed = shown_changes(analysis) if files is None else files
-    return ExpectedValue(
-        impact(members), chance_of(analysis), proof_of(analysis.gate), review_minutes(changed)
-    )
+    review = review_minutes(shown_changes(analysis))
+    return ExpectedValue(impact(members), chance_of(analysis), proof_of(analysis.gate), review)
 
 
 def impact(members: tuple[Analysis, ...]) -> float:

@@ -49,7 +49,8 @@ class Calls:
 
     `attempts` are made for one call, the first included; between them the service's own wish
     counts, else `patience` seconds, doubled each time. An answer that says nothing for `silence`
-    seconds is taken for broken; `pause` waits that many.
+    seconds is taken for broken; `pause` waits that many. Calls of a `gate` that begin alike let
+    the first one write what the others read.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Calls:
         attempts: int = 3,
         patience: float = 0.5,
         silence: float = SILENCE,
+        gate: Gate = GATE,
         meter: ServiceMeter = METER,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -72,7 +74,7 @@ class Calls:
         self._features: Features | None = None
         self._meter = meter
         self._asking = threading.Lock()
-        self._sleep = pause
+        self._sleep, self._gate = pause, gate
 
     def features(self, end: float) -> Features:
         """Return the model's features, looked up once."""
@@ -289,29 +291,8 @@ async def _streamed(client: Any, request: Json, spent: list[Usage], ended: Ended
     return message
 
 
-class Claude:
-    """A model at Anthropic's address, or at `base_url` (with or without `/v1`).
-
-    `attempts` are made for one turn, the first included; between them the service's own wish
-    counts, else `patience` seconds, doubled each time. A stream that says nothing for `silence`
-    seconds is taken for broken; `pause` waits that many. Calls of a `gate` that begin
-    alike let the first one write what the others read.
-    """
-
-    def __init__(
-        self,
-        api_key: SecretStr,
-        model: str,
-        base_url: str = "",
-        attempts: int = 3,
-        patience: float = 0.5,
-        silence: float = SILENCE,
-        gate: Gate = GATE,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
-        self._calls = Calls(api_key, model, base_url, attempts, patience, silence, pause=pause)
-        self._gate = gate
+class Claude(Calls):
+    """A model at Anthropic's address, or at `base_url` (with or without `/v1`)."""
 
     def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the next turn, within `timeout` seconds.
@@ -319,13 +300,13 @@ class Claude:
         The usage holds what broken attempts took, as far as the service had said so; an error
         carries it too.
         """
-        end, spent, calls = time.monotonic() + timeout, list[Usage](), self._calls
+        end, spent = time.monotonic() + timeout, list[Usage]()
         try:
-            features = calls.features(end)
+            features = self.features(end)
             request = request_for(conversation, features)
             if announced := betas(features):
                 request["betas"] = announced
-            cached = beginning(request, (calls.address, calls.key))
+            cached = beginning(request, (self.address, self.key))
             with self._gate.entered(cached, end - time.monotonic()) as ended:
 
                 async def once(client: Any) -> Json:
@@ -334,7 +315,7 @@ class Claude:
                     finally:
                         ended(False)
 
-                message = calls.ask(once, end)
+                message = self.ask(once, end)
         except library.TooLong as long:
             usage = sum(spent, Usage())
             turn = chat.AssistantTurn()
@@ -346,12 +327,12 @@ class Claude:
 
     def capabilities(self) -> chat.Capabilities:
         """Return the capabilities of the Models API; raises `StopTheNight` for a retired model."""
-        return capabilities_of(self._calls.features(time.monotonic() + ASKING))
+        return capabilities_of(self.features(time.monotonic() + ASKING))
 
     def probe(self) -> str:
         """Say that the key is valid and the model there, or raise what is wrong."""
-        features = self._calls.features(time.monotonic() + ASKING)
-        at = f"{features.model} at {self._calls.address}"
+        features = self.features(time.monotonic() + ASKING)
+        at = f"{features.model} at {self.address}"
         if not features.listed:
             return f"{at}, unproven: the server has no Models API"
         note = capabilities_of(features).note

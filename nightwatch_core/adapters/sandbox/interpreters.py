@@ -22,6 +22,7 @@ class Machine(Value):
     etc: dict[str, str]
     bounds: Bounds
     places: dict[str, tuple[str, ...]]
+    texts: dict[str, str]
 
 
 MACHINE = data_table(__package__, "machine.toml", Machine)

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from typing import NamedTuple
 
+from nightwatch_core.adapters.sandbox.interpreters import MACHINE
 from nightwatch_core.adapters.sandbox.supervision import (
     DEVICES_MB,
     PROBE_SECONDS,
@@ -119,16 +120,6 @@ def _bounded(folder: str, size: int) -> list[str]:
 
 StartWords = Callable[[Cell], tuple[str, ...]]
 _HOLDS = "it holds"
-_LOOK = (  # no privilege, no network card but loopback, nothing to write but a place to work in
-    "grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status"
-    " && ! sed 1,2d /proc/net/dev | grep -qv '^ *lo:'"
-    " && echo x > /work/x && ! echo x 2>/dev/null > /usr/nightwatch-probe"
-    " && ! test -e /root && ! test -e /home && ! test -e /var/lib/dpkg"
-)
-NOTHING = (
-    "no sandbox holds on this machine: install bubblewrap 0.8 or later (apt-get install "
-    "bubblewrap), and allow user namespaces where they are switched off"
-)
 
 
 class Confinement(NamedTuple):
@@ -147,7 +138,7 @@ def first_that_holds(
     """Return the first rung that holds; raises `GiveUp`, with what to do, where none does."""
     seen = []
     bounds = Bounds(seconds=PROBE_SECONDS, work_mb=8, temporary_mb=8)
-    look = ("/bin/sh", "-c", f"{_LOOK} && echo {_HOLDS}")
+    look = ("/bin/sh", "-c", f"{MACHINE.texts['look']} && echo {_HOLDS}")
     for rung in ladder:
         words = rung.start_words(Cell(look, {"PATH": "/usr/bin:/bin"}, mounts, bounds))
         try:
@@ -159,4 +150,6 @@ def first_that_holds(
             return rung
         why = " ".join(run.output.split())[-200:] if run else "not installed"
         seen.append(f"{rung.name}: {why or 'it does not hold'}")
-    raise GiveUp(f"{NOTHING} ({'; '.join(seen)})" if seen else NOTHING)
+    raise GiveUp(
+        f"{MACHINE.texts['nothing']} ({'; '.join(seen)})" if seen else MACHINE.texts["nothing"]
+    )

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -120,12 +121,11 @@ _NETWORK = ("/etc/resolv.conf", "/etc/nsswitch.conf")
 _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
+@dataclass(frozen=True)
 class Toolchain:
     """Folders of programs: the system's, and those that a person has named."""
 
-    def __init__(self, named: Sequence[Path]) -> None:
-        """Take the folders that a person has named."""
-        self.named = tuple(named)
+    named: tuple[Path, ...]  # by a person
 
     @cached_property
     def mounts(self) -> tuple[Mount, ...]:
@@ -159,10 +159,6 @@ def may_enter(folder: Path, user: int) -> bool:
 
 # Dependencies of projects: beside the checkout, kept from before, or fetched once.
 
-NOT_HERE = (
-    "its dependencies are not on this machine: run `nightwatch prepare`, which downloads them "
-    "once, install them in the checkout, or set NIGHTWATCH_LIBRARIES to their folder"
-)
 _SHELVES = {"javascript": "node_modules", "ruby": "bundle"}  # below /env
 _PARTS = ("bin", "lib", "lib64", "include", "share", "pyvenv.cfg")  # no pip.conf: it has passwords
 _TOOLS = "/tools"
@@ -271,7 +267,7 @@ class LocalSandbox:
                 os.utime(folder)
                 return self._put(shelf, key, "kept")
             if preparation.fetches and not (self._network or preparation.whole_tree):
-                raise GiveUp(NOT_HERE)
+                raise GiveUp(MACHINE.texts["not_here"])
             self._prune()
             seconds = self._fetch(preparation, tree, folder, shelf)
             return self._put(shelf, key, "installed", seconds)
