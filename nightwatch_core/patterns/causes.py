@@ -142,7 +142,10 @@ def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     return min(1.0, text_similarity(terms, other, rarity) + place)
 
 
-def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
+_SHARED = 4  # names and words of causes that are alike
+
+
+def shared_words(causes: Sequence[CauseTerms], rarity: Rarity) -> tuple[str, ...]:
     """Find the rarest names and words that all of the causes hold, in alphabetical order."""
     if not causes:
         return ()
@@ -152,7 +155,7 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) ->
     inside = _parts(*(first.named[name] for name in names))
     weights = {name: rarity.of_name(name) for name in names}
     weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
-    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
+    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:_SHARED]))
 
 
 def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[list[int]]:

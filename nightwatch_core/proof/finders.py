@@ -265,14 +265,13 @@ def _by_manifest(files: Files) -> Iterator[Clue]:
     poetry = mapping(mapping(project.get("tool")).get("poetry"))
     package = json_table(files.text("package.json"))
     setup = files.text("setup.cfg") + files.text("setup.py")
-    required = re.search(r"python_requires\s*=\s*['\"]?([^'\"\n]+)", setup)
     asked = {
         "python": (
             ("uv.lock", _found(r'(?m)^requires-python = "(.+)"', files.text("uv.lock"))),
             ("pyproject.toml", mapping(project.get("project")).get("requires-python")),
             ("pyproject.toml", mapping(poetry.get("dependencies")).get("python")),
             ("Pipfile", mapping(files.toml("Pipfile").get("requires")).get("python_version")),
-            ("setup.cfg", required[1] if required else ""),
+            ("setup.cfg", _found(r"python_requires\s*=\s*['\"]?([^'\"\n]+)", setup)),
         ),
         "javascript": (("package.json", mapping(package.get("engines")).get("node")),),
         "ruby": (("Gemfile", _found(r"(?m)^ruby\s+['\"]([^'\"]+)", files.text("Gemfile"))),),

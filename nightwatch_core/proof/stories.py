@@ -32,9 +32,6 @@ _CAUSE, _DIFF, _TEXT, _NOTE = 4_000, 12_000, 600, 300  # characters
 _TESTS = 6  # test files that are named
 _UNPAID = "the rest of the budget for steps or the night is too small for a call"
 _REPRODUCED = " After the last one a test that raises production's error today has to be green."
-_AGAIN = """\
-This plan cannot be taken as it is: {why}. Mend it, or answer `steps: []`, with the whole JSON \
-object once more."""
 
 
 def made_in_steps(
@@ -134,7 +131,7 @@ class _Making:
 
         def complain(answer: Answer, _: tuple[str, ...]) -> str:
             reason = _objection(_plain_steps(answer), orders)
-            return _AGAIN.format(why=reason) if reason else ""
+            return asking.prompt("plan_again").format(why=reason) if reason else ""
 
         schema = asking.schema_of("steps", PlannedStep)
         question = self._question(request, previews, briefing.shown, printed)

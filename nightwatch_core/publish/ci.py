@@ -33,9 +33,8 @@ _OTHERS = (
     "cloudbuild.yaml", ".teamcity/settings.kts",
 )  # fmt: skip
 HOW = (
-    "exclude these branches (`branches-ignore: ['nightwatch/**']`), put secrets into "
-    "environments that "
-    "require approval, or set NIGHTWATCH_PUBLISH=patches"
+    "exclude these branches (`branches-ignore: ['nightwatch/**']`), put secrets into environments "
+    "that require approval, or set NIGHTWATCH_PUBLISH=patches"
 )
 
 
@@ -274,12 +273,11 @@ def _update_of(
         return None
     key = effect_key("update", repository, str(watched.number))
     because = result.correction.because if result.correction else ""
-    ran = (
-        "Its checks passed here." if result.outcome == "passed" else "Its checks were not run here."
-    )
+    ran = "passed" if result.outcome == "passed" else "were not run"
     text = (
         f"The checks of the first fix failed ({_failed_names(watched.run)}). "
-        f"This is the second and last automatic fix. {ran}\n\n{markdown(because, _LONGEST)}"
+        f"This is the second and last automatic fix. "
+        f"Its checks {ran} here.\n\n{markdown(because, _LONGEST)}"
     )
     return proposals.PullUpdate(
         key=key,

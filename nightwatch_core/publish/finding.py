@@ -232,10 +232,8 @@ def _evidence(finding: FindingView, limits: blocks.Limits) -> Iterator[blocks.Se
 
 def _quoted(evidence: Evidence, finding: FindingView, most: int) -> blocks.Excerpt:
     """At most `most` quoted lines, numbered from where the evidence points; none unverified."""
-    place, note = (
-        f"{line(evidence.path, blocks.TITLE)}:{evidence.line}",
-        line(evidence.note, blocks.LONG),
-    )
+    place = f"{line(evidence.path, blocks.TITLE)}:{evidence.line}"
+    note = line(evidence.note, blocks.LONG)
     if finding.analysis.misfit:
         return blocks.Excerpt(place=place, note=note)
     if not evidence.verified:

@@ -66,7 +66,7 @@ class Calls:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
-        self.key, self.model = api_key.get_secret_value(), model
+        self._secret, self.model = api_key, model
         self.address = library.address(base_url)
         self.attempts, self._patience = max(attempts, 1), patience
         self._compatible = self.address != library.ADDRESS
@@ -75,6 +75,11 @@ class Calls:
         self._meter = meter
         self._asking = threading.Lock()
         self._sleep, self._gate = pause, gate
+
+    @property
+    def key(self) -> str:
+        """Return the key, which nothing that prints this object shows."""
+        return self._secret.get_secret_value()
 
     def features(self, end: float) -> Features:
         """Return the model's features, looked up once."""

@@ -108,11 +108,8 @@ def choose(found: Sequence[Interpreter], asked: Sequence[str]) -> tuple[Interpre
     for specifier in asked:
         if fitting := [item for item in allowed or found if _fits(item.version, specifier)]:
             return min(fitting, key=lambda item: _distance(item, sys.version_info.minor)), True
-    wanted = (
-        int(match[1])
-        if (match := re.search(r"\d\.(\d+)", " ".join(asked)))
-        else sys.version_info.minor
-    )
+    minor = re.search(r"\d\.(\d+)", " ".join(asked))
+    wanted = int(minor[1]) if minor else sys.version_info.minor
     first = min(found, key=lambda item: _distance(item, wanted)) if found else None
     return first, not asked or first is None or not first.version
 
