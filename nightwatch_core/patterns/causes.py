@@ -142,11 +142,8 @@ def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     return min(1.0, text_similarity(terms, other, rarity) + place)
 
 
-_SHARED = 4  # names and words of causes that are alike
-
-
 def shared_words(causes: Sequence[CauseTerms], rarity: Rarity) -> tuple[str, ...]:
-    """Find the rarest names and words that all of the causes hold, in alphabetical order."""
+    """Find the four rarest names and words that all of the causes hold, in alphabetical order."""
     if not causes:
         return ()
     first = causes[0]
@@ -155,7 +152,7 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity) -> tuple[str, ...
     inside = _parts(*(first.named[name] for name in names))
     weights = {name: rarity.of_name(name) for name in names}
     weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
-    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:_SHARED]))
+    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:4]))
 
 
 def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[list[int]]:

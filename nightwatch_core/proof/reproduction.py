@@ -109,7 +109,8 @@ class Harness:
         words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
         if path == SNIPPET and self.kit.snippet:
             changes, words = fix, self.kit.snippet(text)
-        environment = _environment(self.briefing, self.kit, tree, changes, self.seconds_left)
+        sandbox, cache = self.briefing.sandbox, self.briefing.cache
+        environment = Environment(sandbox, self.kit, tree.commit, changes, cache, self.seconds_left)
         environment.prepare()
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
         expected = crashes.simple_class(self.crash.error_class)
@@ -180,7 +181,8 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     recorder = crashes.RECORDERS[kit.language]
     seconds = briefing.options.gate_seconds  # as much as the gate gives
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
-    environment = _environment(briefing, kit, failing, concerned, seconds)
+    sandbox, cache = briefing.sandbox, briefing.cache
+    environment = Environment(sandbox, kit, failing.commit, concerned, cache, seconds)
     try:
         environment.prepare()
         runner = usable_runner(environment, nearest_tests(environment, failing.paths()))
@@ -192,16 +194,6 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     if runner.some(("a",)) == runner.whole:
         return f"{runner.name} runs all tests or none"
     return Harness(briefing, crash, kit, recorder, runner, _SHARE * seconds)
-
-
-def _environment(
-    briefing: ProofBriefing,
-    kit: kits.Kit,
-    tree: CodeReader,
-    changes: tuple[FileChange, ...],
-    seconds: float,
-) -> Environment:
-    return Environment(briefing.sandbox, kit, tree.commit, changes, briefing.cache, seconds)
 
 
 LINES, CHARACTERS = 200, 12_000
