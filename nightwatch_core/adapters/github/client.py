@@ -181,7 +181,7 @@ class Repository(NamedTuple):
 
 def account(client: GitHubClient) -> str:
     """Return the login that our items are made with; empty where GitHub does not tell it."""
-    if client.app and (login := client.app.login()):
+    if client.app and (login := client.app.current().login):
         return login
     try:
         return read(AccountRow, client.ask("GET", "/user")[1]).login

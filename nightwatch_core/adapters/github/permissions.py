@@ -44,7 +44,7 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     for path in paths[: len(needs)]:
         repository.ask(path, per_page=1)
     if app := repository.client.app:
-        finding = _of_app(app.permissions(), needs)
+        finding = _of_app(app.current().permissions, needs)
     elif "x-oauth-scopes" in response.headers:
         finding = _of_classic(response.headers, row, needs)
     else:

@@ -7,14 +7,15 @@ squash or rebase makes new ones, of which only the last is known.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AliasPath, Field
+from pydantic import AfterValidator, AliasPath, Field
 
 from nightwatch_core.adapters.git.command import PULLS, TITLE_CHARACTERS
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.rows import NODES, ChangedFileRow, read
-from nightwatch_core.adapters.hosts.rows import Row, Text
+from nightwatch_core.adapters.github.rows import NODES, OIDS, ChangedFileRow, read
+from nightwatch_core.adapters.hosts import tracker
+from nightwatch_core.adapters.hosts.rows import Item, Row, Text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
 from nightwatch_core.text.markers import CORRECTION, count_of_steps
@@ -23,43 +24,23 @@ from nightwatch_core.text.plain_text import graphql_texts
 MERGED_PAGES = 20  # of 25 pull requests
 OTHER_PAGES = 8
 OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
-BODY_CHARACTERS = 20_000
 
 _QUERIES = graphql_texts("nightwatch_core.adapters.github")
-_STATES: dict[str, Literal["open", "closed", "merged"]] = {
-    "OPEN": "open",
-    "CLOSED": "closed",
-    "MERGED": "merged",
-}
 
 
-class MergeCommitRow(Row):
-    """The commit on the base that ended a pull request."""
-
-    oid: Text
-    parents: int = Field(0, validation_alias=AliasPath("parents", "totalCount"))
-
-
-class ListedPullRow(Row):
+class ListedPullRow(Item):
     """A pull request in a list; each query asks for some of these fields."""
 
-    number: int
-    title: Text = ""
-    body: Text = ""
-    state: Text = ""
-    url: Text = ""
-    headRefName: Text = ""
-    updatedAt: datetime
-    mergedAt: datetime | None = None
+    state: Annotated[Text, AfterValidator(str.lower)] = ""
+    html_url: Text = Field("", validation_alias="url")
+    branch: Text = Field("", validation_alias="headRefName")
+    updated_at: datetime = Field(validation_alias="updatedAt")
+    merged_at: datetime | None = Field(None, validation_alias="mergedAt")
     author: Text = Field("", validation_alias=AliasPath("author", "login"))
     files: Annotated[tuple[Text, ...], NODES] = ()
-    merge: MergeCommitRow | None = Field(None, validation_alias="mergeCommit")
-    commits: Annotated[tuple[MergeCommitRow, ...], NODES] = ()
-
-    @property
-    def sha(self) -> str:
-        """Return the commit on the base that ended it; empty where none did."""
-        return self.merge.oid if self.merge else ""
+    merged_as: Text = Field("", validation_alias=AliasPath("mergeCommit", "oid"))
+    parents: int = Field(0, validation_alias=AliasPath("mergeCommit", "parents", "totalCount"))
+    commits: Annotated[tuple[Text, ...], OIDS, NODES] = ()
 
 
 def _listed(
@@ -74,7 +55,7 @@ def _listed(
             raise GiveUp("GitHub's pull requests are not as documented: check GITHUB_API_URL")
         for node in pulls.get("nodes") or ():
             row = read(ListedPullRow, node)
-            if row.updatedAt < since:
+            if row.updated_at < since:
                 return
             yield row
         page = pulls.get("pageInfo") or {}
@@ -93,16 +74,14 @@ def merged_pulls(repository: Repository, base: str, since: datetime) -> tuple[Me
         MergedPull(
             number=row.number,
             title=row.title[:TITLE_CHARACTERS],
-            sha=row.sha,
+            sha=row.merged_as,
             author=row.author,
-            merged_at=row.mergedAt,
+            merged_at=row.merged_at,
             files=row.files,
-            commits=tuple(commit.oid for commit in reversed(row.commits))
-            if row.merge and row.merge.parents > 1
-            else (),
+            commits=row.commits[::-1] if row.parents > 1 else (),
         )
         for row in listed
-        if row.mergedAt and row.mergedAt >= since
+        if row.merged_at and row.merged_at >= since
     ]
     return tuple(sorted(pulls, key=lambda pull: pull.merged_at, reverse=True)[:PULLS])
 
@@ -200,27 +179,10 @@ def other_pulls(
 ) -> tuple[OtherPull, ...]:
     """Return those that changed `since` then, newest first, with their changes to `paths`."""
     listed = _listed(repository, _QUERIES["others"], OTHER_PAGES, since)
-    rows = [row for row in listed if row.state in _STATES and paths.intersection(row.files)]
-    rows.sort(key=lambda row: row.state != "OPEN")  # among each the newest stay first
-    rows = sorted(rows[:OTHER_PULLS], key=lambda row: row.updatedAt, reverse=True)
-    return tuple(
-        OtherPull(
-            number=row.number,
-            title=row.title[:TITLE_CHARACTERS],
-            body=row.body[:BODY_CHARACTERS],
-            author=row.author,
-            branch=row.headRefName,
-            url=row.url,
-            state=_STATES[row.state],
-            at=row.updatedAt,
-            merged_at=row.mergedAt,
-            sha=row.sha,
-            files=_files(repository, row.number, paths),
-        )
-        for row in rows
-    )
 
+    def files(pull: ListedPullRow) -> Iterator[ChangedFile]:
+        rows = repository.read_all(ChangedFileRow, f"pulls/{pull.number}/files")
+        below = (row for row in islice(rows, 100) if {row.path, row.old_path} & paths)
+        return (row.change for row in below)
 
-def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
-    rows = islice(repository.read_all(ChangedFileRow, f"pulls/{number}/files"), 100)
-    return tuple(row.change for row in rows if not paths.isdisjoint((row.path, row.old_path)))
+    return tracker.other_pulls((row for row in listed if {*row.files} & paths), files, OTHER_PULLS)

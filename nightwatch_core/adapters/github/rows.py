@@ -44,7 +44,7 @@ def _each(key: str) -> BeforeValidator:
 
 
 NODES = BeforeValidator(_nodes)
-NAMES, SHAS = _each("name"), _each("sha")
+NAMES, OIDS, SHAS = _each("name"), _each("oid"), _each("sha")
 _MERGED_AT = AliasPath("pull_request", "merged_at")
 _AUTHOR = AliasPath("user", "login")
 _SAID_AT = AliasChoices("submitted_at", "created_at")

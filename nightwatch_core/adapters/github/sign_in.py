@@ -68,10 +68,6 @@ class GitHubSignIn(Value):
         """Return the token itself."""
         return _plain(self.token)
 
-    def plain_key(self) -> str:
-        """Return the App's key as PEM; raises `StopTheNight` where it is none."""
-        return checked_key(_plain(self.private_key))
-
 
 def _plain(secret: SecretStr | None) -> str:
     return secret.get_secret_value().strip() if secret else ""
@@ -147,7 +143,7 @@ class TokenRow(Row):
     token: SecretStr
     expires_at: datetime
     permissions: dict[str, str] = {}
-    login: str = ""  # of the account that the App's items are made with
+    login: str = ""  # of the account that the App's items are made with, where GitHub tells it
 
 
 class AppTokens(BaseAuthStrategy, httpx.Auth):
@@ -164,7 +160,8 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         self._repository = repository
         self._read_only = server.read_only
         self._connection = Connection(
-            server._replace(read_only=False), AppAuthStrategy(app_id, sign_in.plain_key())
+            server._replace(read_only=False),
+            AppAuthStrategy(app_id, checked_key(_plain(sign_in.private_key))),
         )
         self._lock = threading.Lock()
         self._current: TokenRow | None = None
@@ -175,15 +172,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         One thread asks for it and the others wait. Raises `StopTheNight` where the App is refused
         one, `TryLater` where GitHub is unwell.
         """
-        return self._valid(stale).token.get_secret_value()
-
-    def permissions(self) -> Mapping[str, str]:
-        """Return what the current token may do."""
-        return self._valid().permissions
-
-    def login(self) -> str:
-        """Return the account that the App's items are made with; empty where GitHub tells none."""
-        return self._valid().login
+        return self.current(stale).token.get_secret_value()
 
     def get_auth_flow(self, github: object) -> httpx.Auth:
         """Return itself."""
@@ -198,7 +187,8 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             request.headers["Authorization"] = f"token {self.token(stale=token)}"
             yield request
 
-    def _valid(self, stale: str = "") -> TokenRow:
+    def current(self, stale: str = "") -> TokenRow:
+        """Return the token with what it may do, as `token` does."""
         with self._lock:
             row, soon = self._current, time.time() + RENEWED_BEFORE
             is_stale = row and row.token.get_secret_value() == stale

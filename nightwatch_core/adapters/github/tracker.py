@@ -18,13 +18,12 @@ from nightwatch_core.adapters.github.rows import (
 )
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import Item
-from nightwatch_core.adapters.hosts.tracker import HostTracker
+from nightwatch_core.adapters.hosts.tracker import HISTORY_READ, HostTracker
 from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.models.code import CiRun, CiState, OtherPull
 from nightwatch_core.text.markers import LABEL
 
 LATEST_PULLS = 100  # whose branches are known
-HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 
 
 class GitHubTracker(HostTracker):

@@ -53,9 +53,8 @@ class Place(NamedTuple):
         """
         text = _SSH.sub(r"https://\1/", project.strip())
         text = text if "://" in text else f"https://gitlab.com/{text.removeprefix('gitlab:')}"
-        server, _, path = (
-            text.removesuffix("/").removesuffix(".git").partition("://")[2].partition("/")
-        )
+        address = text.removesuffix("/").removesuffix(".git")
+        server, _, path = address.partition("://")[2].partition("/")
         if "@" in server or not traffic.is_private(text) or not _PATH.fullmatch(path):
             raise StopTheNight(
                 f"{project[:80]!a} is no project of GitLab: set GITLAB_PROJECT to its address, "
@@ -119,10 +118,8 @@ def _refusal(method: str, response: httpx.Response) -> NightWatchError:
         pass
     reason = f"{status} {words}".strip()
     advice = next((do for sign, do in ADVICE.items() if re.search(sign, reason, re.I)), "")
-    text = (
-        f"GitLab refused {method.upper()} {traffic.words_of(response.url.path, chr(0))} ({reason})"
-    )
-    text = f"{text}: {advice or 'run `nightwatch check`'}"
+    asked = f"{method.upper()} {traffic.words_of(response.url.path, chr(0))}"
+    text = f"GitLab refused {asked} ({reason}): {advice or 'run `nightwatch check`'}"
     if status == 429:
         return Unavailable(text, _wait(response.headers))
     if status in (408, 425) or status >= 500:

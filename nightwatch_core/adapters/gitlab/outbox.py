@@ -61,19 +61,15 @@ class GitLabOutbox(HostOutbox):
         role, needed = ("Developer", DEVELOPER) if self._pulls else ("Reporter", REPORTER)
         if level < needed:
             raise Forbidden(f"the token's owner needs the role {role} in {name}")
-        for what in ("issues", "merge_requests")[: 1 + self._pulls]:
-            if row.get("archived") or row.get(f"{what}_access_level") == "disabled":
-                raise GiveUp(
-                    f"{what.replace('_', ' ')} are switched off in {name}, or it is archived"
-                )
-        public = (
-            ""
-            if row.get("visibility") != "public"
-            else (
-                f". Warning: {name} is public, everybody will read production errors in its issues"
-            )
-        )
-        return f"{name}: issues{' and merge requests' * self._pulls} can be written{public}"
+        for what in ("issues", "merge requests")[: 1 + self._pulls]:
+            level_of = f"{what.replace(' ', '_')}_access_level"
+            if row.get("archived") or row.get(level_of) == "disabled":
+                raise GiveUp(f"{what} are switched off in {name}, or it is archived")
+        finding = f"{name}: issues{' and merge requests' * self._pulls} can be written"
+        if row.get("visibility") != "public":
+            return finding
+        warning = f"{name} is public, everybody will read production errors in its issues"
+        return f"{finding}. Warning: {warning}"
 
     def _default_branch(self) -> str:
         return str(self._project.ask()["default_branch"])
@@ -98,9 +94,8 @@ class GitLabOutbox(HostOutbox):
 
     def _make_comment(self, on: Kind, number: int, body: str) -> NoteRow:
         path = f"{LISTS[on]}/{number}"
-        row = read(
-            NoteRow, self._project.make(f"{path}/notes", body=without_commands(body)), SERVICE
-        )
+        made = self._project.make(f"{path}/notes", body=without_commands(body))
+        row = read(NoteRow, made, SERVICE)
         return row.model_copy(update={"html_url": note_url(self._project, path, row)})
 
     def _make_pull(

@@ -7,22 +7,19 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from nightwatch_core.adapters.git.command import TITLE_CHARACTERS
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.gitlab.client import SERVICE, Project
 from nightwatch_core.adapters.gitlab.outbox import LISTS, REPORTER, notes
 from nightwatch_core.adapters.gitlab.rows import ItemRow, NoteRow
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import Item, read
-from nightwatch_core.adapters.hosts.tracker import HostTracker
+from nightwatch_core.adapters.hosts.tracker import HISTORY_READ, HostTracker, other_pulls
 from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, CiRun, CiState, OtherPull
 from nightwatch_core.text.markers import CORRECTION, LABEL, count_of_steps
 
 OTHER_PULLS = 40  # whose changes are read, a request each; open ones first
-BODY_CHARACTERS = 20_000
-HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 FAILED_JOBS, LOG_CHARACTERS = 10, 12_000
 STATES: Mapping[str, CiState] = {
     "success": "passed", "failed": "failed", "canceled": "failed", "skipped": "none",
@@ -47,11 +44,9 @@ class GitLabTracker(HostTracker):
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Return everybody's merge requests that change one of the files, newest first."""
         asked = {"state": "all", "order_by": "updated_at", "updated_after": since.isoformat()}
-        listed = list(self._project.read_all(ItemRow, LISTS["pull"], scope="all", **asked))
-        listed.sort(key=lambda row: row.state != "open")  # among each the newest stay first
-        pulls = ((row, tuple(self._files(row, frozenset(paths)))) for row in listed[:OTHER_PULLS])
-        found = [_other(row, files) for row, files in pulls if files]
-        return tuple(sorted(found, key=lambda pull: pull.at, reverse=True))
+        rows = self._project.read_all(ItemRow, LISTS["pull"], scope="all", **asked)
+        pulls = other_pulls(rows, lambda row: self._files(row, frozenset(paths)), OTHER_PULLS)
+        return tuple(pull for pull in pulls if pull.files)
 
     def _rows(self) -> Iterable[Item]:
         asked = {"labels": LABEL, "scope": "all", "order_by": "created_at", "sort": "asc"}
@@ -143,19 +138,3 @@ class GitLabTracker(HostTracker):
 
 def _state(pipeline: Mapping[str, Any] | None) -> CiState:
     return STATES.get(str(pipeline["status"]), "pending") if pipeline else "none"
-
-
-def _other(row: ItemRow, files: tuple[ChangedFile, ...]) -> OtherPull:
-    assert row.updated_at is not None
-    return OtherPull(
-        number=row.number,
-        title=row.title[:TITLE_CHARACTERS],
-        body=row.body[:BODY_CHARACTERS],
-        author=row.author,
-        branch=row.branch,
-        url=row.html_url,
-        state="merged" if row.merged_at else "open" if row.state == "open" else "closed",
-        at=row.updated_at,
-        merged_at=row.merged_at,
-        files=files,
-    )

@@ -171,11 +171,8 @@ class Clone:
             atomic_files.write(borrows, f"{(store / 'objects').resolve()}\n".encode())
         self.store.run("config", "remote.origin.url", self._origin.address)
 
+    @sending()
     def _fetch(self, *arguments: str, stdin: str = "") -> None:
-        with sending():
-            self._ask(arguments, stdin)
-
-    def _ask(self, arguments: Sequence[str], stdin: str) -> None:
         token = self._origin.token()
         asked = "\n".join((*arguments, stdin)).encode()  # of git's own protocol: what it is told
         MANIFEST.sent(self._origin.service, "git fetch", self._origin.address, asked)

@@ -53,6 +53,7 @@ class Item(Authored):
     updated_at: datetime | None = None
     branch: Text = ""
     head: Text = ""  # the commit that the branch stands at
+    merged_as: Text = ""  # the commit on the base that ended it
 
 
 R = TypeVar("R", bound=Row)

@@ -3,20 +3,23 @@
 All are read from lists, which are up to date at once; a host's search is not.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from nightwatch_core.adapters.git.command import TITLE_CHARACTERS
 from nightwatch_core.adapters.hosts.ownership import Ours, why_unsure
 from nightwatch_core.adapters.hosts.rows import Item, Said
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import CiState
+from nightwatch_core.models.code import ChangedFile, CiState, OtherPull
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.text.markers import read_marker, read_patch_marker
 
 ITEMS_WITH_COMMENTS = 30  # those that changed last
 COMMENTS = 20  # of one item, the last ones
 COMMENT_CHARACTERS = 2_000
+BODY_CHARACTERS = 20_000  # of pull requests of others
+HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 PULLS_WITH_CHECKS = 10  # those that changed last
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -124,6 +127,32 @@ class HostTracker(_Tracker):
                 fix=fix,
             )
             return
+
+
+P = TypeVar("P", bound=Item)
+
+
+def other_pulls(
+    rows: Iterable[P], files_of: Callable[[P], Iterable[ChangedFile]], most: int
+) -> tuple[OtherPull, ...]:
+    """Return at most so many pull requests, open ones before others, as a list newest first."""
+    read = sorted(rows, key=lambda row: row.state != "open")[:most]
+    return tuple(
+        OtherPull(
+            number=row.number,
+            title=row.title[:TITLE_CHARACTERS],
+            body=row.body[:BODY_CHARACTERS],
+            author=row.author,
+            branch=row.branch,
+            url=row.html_url,
+            state="merged" if row.merged_at else "open" if row.state == "open" else "closed",
+            at=row.updated_at or _LAST,
+            merged_at=row.merged_at,
+            sha=row.merged_as,
+            files=tuple(files_of(row)),
+        )
+        for row in sorted(read, key=lambda row: row.updated_at or _LAST, reverse=True)
+    )
 
 
 def _own_item(row: Item, said: Sequence[Said], *, edited: bool, state: CiState) -> OwnItem:

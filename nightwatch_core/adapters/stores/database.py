@@ -199,13 +199,13 @@ class LedgerOutbox:
                 (proposal.key,),
             ).fetchone()
             if row is None:
-                _write(connection, proposal, "intent", self.night, self._now())
-            elif row["state"] == "done":
+                self._write(connection, proposal, "intent")
+                return None
+            if row["state"] == "done":
                 return _kept(proposal, row["receipt"], "already there")
-            elif row["state"] == "refused":
-                same = (digest(proposal), self.night)
-                if (row["payload_digest"], row["night"]) == same:
-                    return _kept(proposal, row["receipt"], "refused")
+            same = (digest(proposal), self.night)
+            if row["state"] == "refused" and (row["payload_digest"], row["night"]) == same:
+                return _kept(proposal, row["receipt"], "refused")
         return None
 
     def _asked(self, proposal: Proposal) -> Receipt:
@@ -218,7 +218,7 @@ class LedgerOutbox:
             self._note(proposal, "unknown", _unknown(proposal, error))
             raise
         try:
-            self._note(proposal, STATES[receipt.status], receipt)
+            self._note(proposal, _STATES.get(receipt.status, receipt.status), receipt)
         except NightWatchError as error:
             raise StopTheNight(
                 f"{proposal.kind} {receipt.number or ''} {receipt.url} is {receipt.status}, "
@@ -228,19 +228,18 @@ class LedgerOutbox:
 
     def _note(self, proposal: Proposal, state: str, receipt: Receipt | None = None) -> None:
         with transaction(self.path) as connection:
-            _write(connection, proposal, state, self.night, self._now(), receipt)
+            self._write(connection, proposal, state, receipt)
 
-    def _now(self) -> str:
-        return self.clock.now().astimezone(UTC).isoformat(timespec="seconds")
+    def _write(
+        self, connection: Any, proposal: Proposal, state: str, receipt: Receipt | None = None
+    ) -> None:
+        row = (proposal.key, proposal.kind, proposal.fingerprint, digest(proposal), state)
+        kept = receipt.model_dump_json() if receipt else ""
+        now = self.clock.now().astimezone(UTC).isoformat(timespec="seconds")
+        connection.execute(_UPSERT, (*row, kept, self.night, now))
 
 
-STATES = {
-    "done": "done",
-    "already there": "done",
-    "refused": "refused",
-    "unknown": "unknown",
-    "held back": "intent",
-}
+_STATES = {"already there": "done", "held back": "intent"}  # others are called as the receipt's
 
 
 def published(path: Place) -> frozenset[str]:
@@ -257,19 +256,6 @@ def digest(proposal: Proposal) -> str:
     """Return the digest of a payload."""
     content = proposal.model_dump(mode="json")
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _write(
-    connection: Any,
-    proposal: Proposal,
-    state: str,
-    night: str,
-    now: str,
-    receipt: Receipt | None = None,
-) -> None:
-    row = (proposal.key, proposal.kind, proposal.fingerprint, digest(proposal), state)
-    kept = receipt.model_dump_json() if receipt else ""
-    connection.execute(_UPSERT, (*row, kept, night, now))
 
 
 def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refused"]) -> Receipt:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -55,6 +55,17 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
     except FileNotFoundError:
         return {}
     return dict(sorted(found.items()))
+
+
+@contextmanager
+def reading(place: str, setting: str = "") -> Iterator[None]:
+    """Raise `StopTheNight` with what to do where a place, which a setting names, is unreadable."""
+    try:
+        yield
+    except OSError as error:
+        advice = f", or set {setting} to another folder" if setting else ""
+        text = f"cannot read {place} ({error.strerror}): check its permissions{advice}"
+        raise StopTheNight(text) from error
 
 
 def is_plain(file: str, *folders: str) -> bool:
@@ -392,15 +403,8 @@ class KnowledgeFiles:
         if (self._folder / place).is_symlink():
             raise GiveUp(f"{self._folder / place} is a link: make it a folder")
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StopTheNight(
-                f"cannot read the knowledge folder {self._folder} ({error.strerror}): "
-                "check its permissions, or set NIGHTWATCH_KNOWLEDGE_DIR to another folder"
-            ) from error
+    def _reading(self) -> AbstractContextManager[None]:
+        return reading(f"the knowledge folder {self._folder}", "NIGHTWATCH_KNOWLEDGE_DIR")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -5,10 +5,12 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import PATIENCE, only_writer
@@ -63,11 +65,9 @@ class SharedFolder:
         paths = {f"{self._root}/{name}": name for name in names}
         with self._told():
             found = self._files.cat([*paths], on_error="return") if paths else {}
-        failed = (item for item in found.values() if isinstance(item, Exception))
-        with self._told():
-            for error in failed:
-                if not isinstance(error, FileNotFoundError):
-                    raise error
+            for item in found.values():
+                if isinstance(item, Exception) and not isinstance(item, FileNotFoundError):
+                    raise item
         return {paths[path]: item for path, item in found.items() if isinstance(item, bytes)}
 
     def write(self, contents: Mapping[str, bytes]) -> None:
@@ -97,10 +97,8 @@ class SharedFolder:
         """Remove files; those that are not there are removed already."""
         with self._told():
             for name in names:
-                try:
+                with suppress(FileNotFoundError):
                     self._files.rm_file(f"{self._root}/{name}")
-                except FileNotFoundError:
-                    continue
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -126,6 +124,9 @@ class Seen(NamedTuple):
 
     shared: str  # its stamp; empty: just sent
     own: tuple[int, int]  # time of change in ns, size
+
+
+_SEEN_FILES = TypeAdapter(dict[str, Seen])
 
 
 class SharedFiles:
@@ -188,9 +189,8 @@ class SharedFiles:
 
 def _seen(file: Path) -> dict[str, Seen]:
     try:
-        kept = json.loads(file.read_bytes())
-        return {name: Seen(shared, (own[0], own[1])) for name, (shared, own) in kept.items()}
-    except (OSError, ValueError, TypeError, AttributeError, IndexError):
+        return _SEEN_FILES.validate_json(file.read_bytes())
+    except (OSError, ValueError):
         return {}  # everything is compared anew
 
 

@@ -15,6 +15,7 @@ from nightwatch_core.adapters.stores.documents import (
     Stamp,
     documents,
     links,
+    reading,
     remove_temporaries,
     text_of,
 )
@@ -69,13 +70,8 @@ class TaskFiles:
         return f"{self._folder.name}/{id}.md"
 
     def _all(self) -> dict[str, TaskFile | str]:
-        try:
+        with reading(f"the folder of task files {self._folder}", "NIGHTWATCH_TASKS_DIR"):
             stamps = self._stamps()
-        except OSError as error:
-            raise StopTheNight(
-                f"cannot read the folder of task files {self._folder} ({error.strerror}): check "
-                "its permissions, or set NIGHTWATCH_TASKS_DIR to another folder"
-            ) from error
         return self._parsed.all(dict(islice(stamps.items(), TASK_FILES)))
 
     def _stamps(self) -> dict[str, Stamp]:
@@ -127,13 +123,8 @@ class AgentFiles:
         """Agents that can be chosen, sorted; raises `StopTheNight` for an unreadable folder."""
         if self._folder is None:
             return ()
-        try:
+        with reading(f"the agents' folder {self._folder}"):
             files = documents(self._folder.parent, self._folder.name)
-        except OSError as error:
-            raise StopTheNight(
-                f"cannot read the agents' folder {self._folder} ({error.strerror}): check its "
-                "permissions"
-            ) from error
         return tuple(Path(file).stem for file in files)
 
     def agent(self, name: str) -> AgentSpec:

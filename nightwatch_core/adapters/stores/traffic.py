@@ -431,7 +431,8 @@ class Pieces:
         for piece in self._unpacked(chunk) if self._unpacker else (chunk,):
             self._size += len(piece)
             if self._size > self._bounds.bytes:
-                raise too_large(self._bounds)
+                what = f"{self._bounds.service}'s answer has more than {self._bounds.bytes:,} bytes"
+                raise self._bounds.too_large(f"{what}: check the address and the proxy")
             if time.monotonic() > self._end:
                 name = self._bounds.service
                 raise self._bounds.too_slow(f"{name}'s answer came too slowly: try again later")
@@ -510,12 +511,6 @@ def json_of(content: bytes) -> Any:
         return json.loads(content)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def too_large(bounds: Bounds) -> NightWatchError:
-    """Return the exception for an answer over the limit."""
-    what = f"{bounds.service}'s answer has more than {bounds.bytes:,} bytes"
-    return bounds.too_large(f"{what}: check the address and the proxy")
 
 
 def how_packed(headers: Any, bounds: Bounds) -> str:

@@ -36,7 +36,7 @@ def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server):
     assert server.app.minted == [{"repositories": ["shop"], "permissions": WHOLE}]
     assert server.requests[2].headers["authorization"] == "token ghs_minted1"
     assert asking.token() == "ghs_minted1"
-    assert asking.app.permissions() == WHOLE
+    assert asking.app.current().permissions == WHOLE
 
 
 def test_an_installation_may_be_named(server):
@@ -60,7 +60,7 @@ def test_permissions_that_were_not_granted_are_not_asked_for(server):
     server.app.permissions = {"metadata": "read", "issues": "write"}
     asking = client(server)
     described(asking)
-    assert asking.app.permissions() == {"metadata": "read", "issues": "write"}
+    assert asking.app.current().permissions == {"metadata": "read", "issues": "write"}
     where = Repository.of(asking, "acme/shop")
     with pytest.raises(Forbidden, match="contents=read"):
         where.ask("git/ref/heads/main")
