@@ -159,10 +159,8 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         self._at = owner_and_name(repository)
         self._repository = repository
         self._read_only = server.read_only
-        self._connection = Connection(
-            server._replace(read_only=False),
-            AppAuthStrategy(app_id, checked_key(_plain(sign_in.private_key))),
-        )
+        signing = AppAuthStrategy(app_id, checked_key(_plain(sign_in.private_key)))
+        self._connection = Connection(server._replace(read_only=False), signing)
         self._lock = threading.Lock()
         self._current: TokenRow | None = None
 
