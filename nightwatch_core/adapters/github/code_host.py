@@ -50,7 +50,6 @@ class ApiHost:
         return self._commit(self._tip(), checkout.head_text(self._base))
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
-        """Return the commit of a tag, a sha or the one that begins so; else None."""
         revision = name.strip()
         for version in checkout.spellings(revision) if revision else ():
             if row := self._find(f"tags/{version}"):
@@ -74,7 +73,6 @@ class ApiHost:
         return self._readers.get(commit.sha, lambda: ApiReader(self._repository, commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Return pull requests merged into the base branch, newest first, at most 200."""
         return merged_pulls(self._repository, self._base, since)
 
     def releases(self) -> tuple[Release, ...]:
@@ -149,7 +147,6 @@ class GitHubHost:
         return self._read(lambda host: host.head())
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
-        """Return the commit of a tag, a sha or the one that begins so; else None."""
         return self._read(lambda host: host.commit_of(name, branches=branches))
 
     def commit_at(self, moment: datetime) -> Commit:

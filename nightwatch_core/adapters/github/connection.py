@@ -17,13 +17,7 @@ from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
 from githubkit.throttling import LocalThrottler
 
-from nightwatch_core.adapters.hosts.writes import (
-    LONGEST_WAIT,
-    AnswerLost,
-    Forbidden,
-    Rejected,
-    Unavailable,
-)
+from nightwatch_core.adapters.hosts import writes
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import retry_after, text_table
@@ -76,8 +70,8 @@ def printable(text: str) -> str:
 def unclear(method: str, message: str) -> TryLater:
     """Return the error for an answer that did not come: a read may be asked again."""
     if method in SAFE:
-        return Unavailable(message)
-    return AnswerLost(
+        return writes.Unavailable(message)
+    return writes.AnswerLost(
         f"{message}. It may have been done anyway: the next night checks before it tries again"
     )
 
@@ -89,8 +83,8 @@ def _translated(error: Exception) -> NightWatchError:
     if isinstance(error, githubkit_errors.GraphQLFailed):
         reason = printable("; ".join(str(item.message) for item in error.response.errors or ()))
         if _OVERLOADED.search(reason):
-            return Unavailable(f"GitHub could not answer a query ({reason}): {_LATER}")
-        return Rejected(f"GitHub refused a query: {reason}: {advice(reason)}", reason=reason)
+            return writes.Unavailable(f"GitHub could not answer a query ({reason}): {_LATER}")
+        return writes.Rejected(f"GitHub refused a query: {reason}: {advice(reason)}", reason=reason)
     cause = error.exc if isinstance(error, githubkit_errors.RequestError) else error
     if isinstance(cause, NightWatchError):  # raised by a guard of ours inside the client
         return cause
@@ -98,7 +92,7 @@ def _translated(error: Exception) -> NightWatchError:
     if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         todo = advice("untrusted" if "CERTIFICATE_VERIFY_FAILED" in str(cause) else "unreachable")
         is_safe = cause.request.method in SAFE
-        return Unavailable(f"GitHub cannot be reached ({kind}): {todo}", safe=is_safe)
+        return writes.Unavailable(f"GitHub cannot be reached ({kind}): {todo}", safe=is_safe)
     if isinstance(cause, httpx.RequestError):
         return unclear(cause.request.method, f"GitHub did not answer ({kind}): {_LATER}")
     return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
@@ -112,16 +106,16 @@ def _refusal(error: githubkit_errors.RequestFailed) -> NightWatchError:
         wait = error.retry_after.total_seconds()
     if wait is not None:
         message = f"GitHub asks to wait {wait:.0f} s ({reason}): {advice('429')}"
-        return Unavailable(message, wait, safe=request.method in SAFE)
+        return writes.Unavailable(message, wait, safe=request.method in SAFE)
     if status in (408, 425) or status >= 500:
         return unclear(request.method, f"GitHub answered {status} to {name}: {_LATER}")
     if status == 401:
         return BadCredentials(reason)
     if status == 403:
         message = f"GitHub refused {name}: {_missing_permission(response.headers, reason)}"
-        return Forbidden(message, status, reason)
+        return writes.Forbidden(message, status, reason)
     todo = advice(f"{status} {reason}")
-    return Rejected(f"GitHub refused {name} with {status}: {reason}: {todo}", status, reason)
+    return writes.Rejected(f"GitHub refused {name} with {status}: {reason}: {todo}", status, reason)
 
 
 def _name(request: httpx.Request) -> str:
@@ -243,19 +237,19 @@ class Connection(GitHub[BaseAuthStrategy]):
             try:
                 return dict(self.graphql(text, dict(variables)) or {})
             except ValueError:
-                raise Unavailable(_no_json("a query")) from None
+                raise writes.Unavailable(_no_json("a query")) from None
 
         return self._repeat(once, harmless=True)
 
     def _repeat(self, ask: Callable[[], T], *, harmless: bool, spare: bool = False) -> T:
-        refusals = (StopTheNight,) if spare else (StopTheNight, Forbidden)
+        refusals = (StopTheNight,) if spare else (StopTheNight, writes.Forbidden)
         for attempt in range(ATTEMPTS):
             try:
                 with traffic.METER.request(SERVICE, refusals):
                     return _asked(ask)
-            except (Unavailable, AnswerLost) as error:
+            except (writes.Unavailable, writes.AnswerLost) as error:
                 is_last = attempt + 1 == ATTEMPTS
-                if is_last or not (harmless or error.safe) or error.wait > LONGEST_WAIT:
+                if is_last or not (harmless or error.safe) or error.wait > writes.LONGEST_WAIT:
                     raise
                 traffic.METER.wait(SERVICE, error.wait)
                 self._server.pause(error.wait)
@@ -268,7 +262,8 @@ def _asked(ask: Callable[[], T]) -> T:
     except githubkit_errors.GitHubException as error:
         raise _translated(error) from None
     except ValueError as error:  # refused by githubkit's own check of what we send
-        raise Rejected(f"GitHub cannot accept this request: {type(error).__name__}") from None
+        kind = type(error).__name__
+        raise writes.Rejected(f"GitHub cannot accept this request: {kind}") from None
 
 
 def _no_json(name: str) -> str:
@@ -303,7 +298,7 @@ def _read_headers(response: httpx.Response) -> None:
         headers["retry-after"] = str(int(SECONDARY_WAIT if wait is None else min(wait, DAY)))
     moved = response.has_redirect_location and response.status_code not in (307, 308)
     if moved and response.request.method not in SAFE:
-        raise Rejected("the repository has moved: set GITHUB_REPO to its new name", 301)
+        raise writes.Rejected("the repository has moved: set GITHUB_REPO to its new name", 301)
 
 
 def _read_whole(response: httpx.Response) -> None:

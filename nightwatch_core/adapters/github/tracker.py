@@ -36,12 +36,10 @@ class GitHubTracker(HostTracker):
         self._checks = ChecksReader(self._repository)
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """Return the CI results of the heads of pull requests."""
         pulls = (self._repository.read(PullRow, f"pulls/{number}") for number in numbers)
         return tuple(map(self._checks.run, pulls))
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Return everybody's pull requests that change one of the files; see `other_pulls`."""
         return other_pulls(self._repository, frozenset(paths), since)
 
     def _lacking(self) -> str:

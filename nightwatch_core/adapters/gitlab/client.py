@@ -15,15 +15,8 @@ import httpx
 from gitlab import Gitlab
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
 
+from nightwatch_core.adapters.hosts import writes
 from nightwatch_core.adapters.hosts.rows import R, read
-from nightwatch_core.adapters.hosts.writes import (
-    LONGEST_WAIT,
-    AnswerLost,
-    Forbidden,
-    Rejected,
-    Unavailable,
-    unless_absent,
-)
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.text.plain_text import retry_after, text_table
@@ -80,21 +73,22 @@ class _Backend(RequestsBackend):
             raise GiveUp("this sign-in to GitLab is for reading only")
         try:
             return self._asked(method, url, asked)
-        except Unavailable as error:
-            if method != "get" or error.wait > LONGEST_WAIT:
+        except writes.Unavailable as error:
+            if method != "get" or error.wait > writes.LONGEST_WAIT:
                 raise
             traffic.METER.wait(SERVICE, error.wait)
             self._pause(error.wait)
         return self._asked(method, url, asked)
 
     def _asked(self, method: str, url: str, asked: dict[str, Any]) -> RequestsResponse:
-        with traffic.METER.request(SERVICE, (StopTheNight, Forbidden)):
+        with traffic.METER.request(SERVICE, (StopTheNight, writes.Forbidden)):
             try:
                 response = self._http.request(method, url, **asked)
                 if response.is_success and response.content and not url.endswith(_TEXTS):
                     traffic.json_of(response.content)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                raise Unavailable(f"GitLab cannot be reached ({type(error).__name__})") from None
+                kind = type(error).__name__
+                raise writes.Unavailable(f"GitLab cannot be reached ({kind})") from None
             except (httpx.HTTPError, ValueError) as error:
                 raise _unclear(method, f"no whole answer ({type(error).__name__})") from None
             if not response.is_success:
@@ -104,7 +98,7 @@ class _Backend(RequestsBackend):
 
 def _unclear(method: str, what: str) -> NightWatchError:
     text = f"GitLab gave {what}: the next night tries again"
-    return Unavailable(text) if method == "get" else AnswerLost(text)
+    return writes.Unavailable(text) if method == "get" else writes.AnswerLost(text)
 
 
 def _refusal(method: str, response: httpx.Response) -> NightWatchError:
@@ -121,12 +115,12 @@ def _refusal(method: str, response: httpx.Response) -> NightWatchError:
     asked = f"{method.upper()} {traffic.words_of(response.url.path, chr(0))}"
     text = f"GitLab refused {asked} ({reason}): {advice or 'run `nightwatch check`'}"
     if status == 429:
-        return Unavailable(text, _wait(response.headers))
+        return writes.Unavailable(text, _wait(response.headers))
     if status in (408, 425) or status >= 500:
         return _unclear(method, f"status {status}")
     if status == 401 or status < 400:
         return StopTheNight(text)
-    return (Forbidden if status == 403 else Rejected)(text, status, words)
+    return (writes.Forbidden if status == 403 else writes.Rejected)(text, status, words)
 
 
 def _wait(headers: httpx.Headers) -> float:
@@ -177,7 +171,7 @@ class Project:
 
     def find(self, path: str, **query: Any) -> Any:
         """Return what is there; None where nothing is."""
-        return unless_absent(lambda: self.ask(path, **query))
+        return writes.unless_absent(lambda: self.ask(path, **query))
 
     def rows(self, path: str, /, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page."""

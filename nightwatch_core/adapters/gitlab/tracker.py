@@ -38,11 +38,9 @@ class GitLabTracker(HostTracker):
         self._project = project
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """Return what the newest pipelines of merge requests came to."""
         return tuple(self._run(self._project.ask(f"{LISTS['pull']}/{n}")) for n in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Return everybody's merge requests that change one of the files, newest first."""
         asked = {"state": "all", "order_by": "updated_at", "updated_after": since.isoformat()}
         rows = self._project.read_all(ItemRow, LISTS["pull"], scope="all", **asked)
         pulls = other_pulls(rows, lambda row: self._files(row, frozenset(paths)), OTHER_PULLS)

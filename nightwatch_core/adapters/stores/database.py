@@ -311,7 +311,6 @@ class NightStore:
         return begun
 
     def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
-        """The last night of this kind that began after `since`, had a window, and never ended."""
         nights = (record.night for record in self._records(*UNFINISHED) if record.started >= since)
         alike = (night for night in nights if night and night.kind == kind)
         return next((night for night in alike if night.window.since < night.window.until), None)
@@ -355,7 +354,6 @@ class NightStore:
         return filter(None, (_read(files[id]) for id in newest if id in files))
 
     def report(self, night_id: str) -> RunReport | None:
-        """Return the report of one night; None where there is none that can be read."""
         if not _ID.fullmatch(night_id):
             return None
         return _read(self._folder(night_id) / "report.json")

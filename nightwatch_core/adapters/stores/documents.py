@@ -310,7 +310,6 @@ class KnowledgeFiles:
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
-        """Move lessons to archive/; returns their new names, of those that were there."""
         with self._writing():
             self._check(ARCHIVE)
             lessons = documents(self._folder, ERRORS)

@@ -253,7 +253,6 @@ class BatchFiles:
         self._folder, self._patience = state / "batches", patience
 
     def alone(self) -> AbstractContextManager[None]:
-        """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
         make_private(self._folder)
         lock, place = self._folder / ".lock", str(self._folder)
         return atomic_files.only_writer(lock, self._patience, place, StopTheNight)
@@ -274,7 +273,6 @@ class BatchFiles:
                     atomic_files.remove(self._file(old))
 
     def drop(self, batch: Batch) -> None:
-        """Forget an intent; a file that has an id by now stays."""
         kept, _ = _read(self._file(batch))
         if kept and kept.is_intent:
             with atomic_files.on_disk(self._folder):

@@ -51,7 +51,6 @@ class TaskFiles:
         return (*wrong, *links(self._folder.parent, *self._folders()))
 
     def read(self, id: str) -> TaskFile | None:
-        """Return one task; None where there is none, or its file cannot be read."""
         task = self._all().get(self._name(id))
         return task if isinstance(task, TaskFile) else None
 
@@ -63,7 +62,6 @@ class TaskFiles:
         return self._change(id, lambda text: with_notes(text, notes, related))
 
     def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
-        """Remember which learnings were promoted; returns the file; raises as `append`."""
         return self._change(id, lambda text: with_promoted(text, digests))
 
     def _name(self, id: str) -> str:
@@ -128,7 +126,6 @@ class AgentFiles:
         return tuple(Path(file).stem for file in files)
 
     def agent(self, name: str) -> AgentSpec:
-        """Return one agent with what its bases give; raises `StopTheNight` for a wrong file."""
         names = self.names()
         if name in names:
             return inherited(name, lambda item: self._text(item) if item in names else None)
