@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -44,7 +44,7 @@ class ApiHost:
         self._repository = Repository.of(client, repository)
         self._readers: SingleFlight[str, ApiReader] = SingleFlight(READERS)
         self._base_branch = base_branch
-        self._named: dict[str, NamedCommitRow | None] = {}
+        self._find = cache(partial(find_commit, self._repository))
 
     def head(self) -> Commit:
         return self._commit(self._tip(), checkout.head_text(self._base))
@@ -99,9 +99,8 @@ class ApiHost:
     def _tip(self) -> NamedCommitRow:
         row = find_commit(self._repository, f"heads/{self._base}")
         if row is None:
-            raise StopTheNight(
-                f"GitHub has no branch {self._base[:80]!a}: set NIGHTWATCH_BASE_BRANCH"
-            )
+            name = f"{self._base[:80]!a}"
+            raise StopTheNight(f"GitHub has no branch {name}: set NIGHTWATCH_BASE_BRANCH")
         return row
 
     @cached_property
@@ -116,11 +115,6 @@ class ApiHost:
             mainline.append(row)
             row = by_sha.get(row.parents[0]) if row.parents else None
         return tuple(mainline)
-
-    def _find(self, name: str) -> NamedCommitRow | None:
-        if name not in self._named:
-            self._named[name] = find_commit(self._repository, name)
-        return self._named[name]
 
 
 def find_commit(repository: Repository, name: str) -> NamedCommitRow | None:

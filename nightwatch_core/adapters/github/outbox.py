@@ -9,9 +9,10 @@ from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branches import Branches
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, account
 from nightwatch_core.adapters.github.connection import SERVICE
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, LabelRow, PullRow
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
 from nightwatch_core.adapters.hosts.outbox import HostOutbox, Kind
 from nightwatch_core.adapters.hosts.ownership import Ours
+from nightwatch_core.adapters.hosts.rows import Row
 from nightwatch_core.adapters.hosts.writes import Rejected, Writes
 from nightwatch_core.models import proposals
 from nightwatch_core.ports import Clock
@@ -106,7 +107,7 @@ class GitHubOutbox(HostOutbox):
         self._repository.send("PATCH", f"issues/{number}", state="closed", state_reason="completed")
 
     def _make_label(self, name: str, color: str, text: str) -> None:
-        if self._repository.find(LabelRow, f"labels/{quote(name)}") is None:
+        if self._repository.find(Row, f"labels/{quote(name)}") is None:
             words = {"name": name, "color": color, "description": text}
             self._writes.make(lambda: self._repository.send("POST", "labels", **words))
 

@@ -112,12 +112,6 @@ class AccountRow(Row):
     login: Text
 
 
-class LabelRow(Row):
-    """A label of the repository."""
-
-    name: str
-
-
 class RefRow(Row):
     """Where a branch stands."""
 

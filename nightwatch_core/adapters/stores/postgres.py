@@ -43,7 +43,8 @@ class Postgres:
     def execute(self, statement: str, values: Sequence[object] = ()) -> "Postgres":
         """Execute one statement with `?` in it; a transaction is begun by one writer at a time."""
         with self._told():
-            done = self._connection.exec_driver_sql(_spelt(statement), tuple(values))
+            spelt = statement.replace("BEGIN IMMEDIATE", "BEGIN").replace("?", "%s")
+            done = self._connection.exec_driver_sql(spelt, tuple(values))
             self._rows = list(done.mappings()) if done.returns_rows else []
         if statement.startswith("BEGIN"):
             self.in_transaction = True
@@ -119,10 +120,6 @@ def located(address: SecretStr) -> tuple[str, tuple[str, ...]]:
     secrets = (unquote(parts.password or ""), parts.password or "", unquote(parts.query))
     where = f"{parts.hostname or 'localhost'}{parts.path}"
     return where, tuple(dict.fromkeys(filter(None, secrets)))
-
-
-def _spelt(statement: str) -> str:
-    return statement.replace("BEGIN IMMEDIATE", "BEGIN").replace("?", "%s")
 
 
 @lru_cache(maxsize=4)

@@ -157,9 +157,11 @@ class SharedFiles:
                 contents = self._shared.read(f"{name}/{file}" for file in some)
                 for file in some:
                     content = contents.get(f"{name}/{file}")
-                    if content is not None and _is_inside(folder / file, folder):
-                        atomic_files.write(folder / file, content)
-                        seen[file] = Seen(there[file], _stamp(folder / file))
+                    path = folder / file
+                    is_inside = path.parent.resolve().is_relative_to(folder.resolve())
+                    if content is not None and is_inside:
+                        atomic_files.write(path, content)
+                        seen[file] = Seen(there[file], _stamp(path))
 
     def send(self, *names: str) -> None:
         """Bring there what was written or removed here, of all folders unless some are named."""
@@ -211,10 +213,6 @@ def _own(folder: Path) -> dict[str, tuple[int, int]]:
 def _stamp(path: Path) -> tuple[int, int]:
     about = path.stat()
     return about.st_mtime_ns, about.st_size
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    return path.parent.resolve().is_relative_to(folder.resolve())
 
 
 def _parts(files: list[str]) -> Iterator[list[str]]:
