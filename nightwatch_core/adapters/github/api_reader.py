@@ -52,15 +52,7 @@ class BlameRangeRow(Row):
     subject: Text = Field("", validation_alias=AliasPath("commit", "messageHeadline"))
 
     def blame(self, line: int, text: str) -> code.Blame:
-        return code.Blame(
-            sha=self.sha,
-            author=self.author[: command.NAME_CHARACTERS],
-            at=self.at,
-            subject=self.subject[: command.TITLE_CHARACTERS],
-            line=line,
-            text=text,
-            pull=number_in(self.subject),
-        )
+        return code.Blame(**_logged(self, self.subject).model_dump(), line=line, text=text)
 
 
 class LoggedCommitRow(NamedCommitRow):
@@ -71,14 +63,17 @@ class LoggedCommitRow(NamedCommitRow):
     @property
     def logged(self) -> code.LoggedCommit:
         """Return the commit as every `CodeReader` lists it."""
-        subject = self.message.partition("\n")[0]
-        return code.LoggedCommit(
-            sha=self.sha,
-            author=self.author[: command.NAME_CHARACTERS],
-            at=self.at,
-            subject=subject[: command.TITLE_CHARACTERS],
-            pull=number_in(subject),
-        )
+        return _logged(self, self.message.partition("\n")[0])
+
+
+def _logged(row: BlameRangeRow | LoggedCommitRow, subject: str) -> code.LoggedCommit:
+    return code.LoggedCommit(
+        sha=row.sha,
+        author=row.author[: command.NAME_CHARACTERS],
+        at=row.at,
+        subject=subject[: command.TITLE_CHARACTERS],
+        pull=number_in(subject),
+    )
 
 
 class CommitDiffRow(LoggedCommitRow):
