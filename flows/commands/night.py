@@ -344,7 +344,7 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
     """Show what a night would cost now, and which errors are worth it first.
 
     Reads counts of errors and what was learned; asks no model. The night itself
-    reads traces, too, and may find that several of these have one cause.
+    reads traces, too, and analyses errors of one cause together, which costs less.
     """
     asked = night_options(with_kept_input(choices))
     unasked = asked.model_copy(update={"model": RULES if asked.model else ""})  # needs no key
@@ -371,10 +371,12 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
     console = Console()
     if expected is None:
         free = options.model == RULES
-        why = "Rules cost nothing" if free else f"Nobody knows what {options.model} costs"
+        unknown = f"No forecast: the price of {options.model} is unknown"
+        why = "Rules cost nothing" if free else unknown
         console.print(Text(f"{why}: {plural(len(cases), 'error')} to analyse."))
         return
-    console.print(Text(f"Tonight: {forecast_text(expected)}."))
+    order = " What is most worth it first:" if cases else ""
+    console.print(Text(f"Tonight: {forecast_text(expected)}.{order}"))
     for case in cases:
         alone = forecast_of((case,), options, lessons, price)
         console.print(Text(f"  {money(alone.cost if alone else None):>7}  {case.leader.short}"))

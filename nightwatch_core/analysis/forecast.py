@@ -106,15 +106,15 @@ def forecast_text(expected: Forecast) -> str:
     """Say it in a sentence.
 
     >>> forecast_text(Forecast(model="m", errors=3, cost=0.4, least=0.2, most=0.6, paid=30))
-    '3 errors for about $0.40 ($0.20 to $0.60 in four nights of five), as 30 errors cost here'
+    '3 errors for about $0.40, on four nights of five $0.20 to $0.60, as 30 errors cost here'
     """
-    cap = f", at most {money(expected.cap)}" if expected.cap else ""
-    bounds = f"{money(expected.least)} to {money(expected.most)} in four nights of five{cap}"
+    cap = f"; the budget ends at {money(expected.cap)}" if expected.cap else ""
+    bounds = f"on four nights of five {money(expected.least)} to {money(expected.most)}"
     basis = f"as {plural(expected.paid, 'error')} cost here"
     if not expected.paid:
-        basis = "as measured bugs cost; thinking and proofs come on top"
+        basis = f"as {MEASURED_BUGS} measured bugs cost, not counting thinking and proofs"
     errors = plural(expected.errors, "error")
-    return f"{errors} for about {money(expected.cost)} ({bounds}), {basis}"
+    return f"{errors} for about {money(expected.cost)}, {bounds}, {basis}{cap}"
 
 
 def _record(tier: TierName, known: Experience) -> TierRecord:

@@ -132,7 +132,8 @@ def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
         seen = [_seen(old, before).model_copy(update={"occurrences": was}) for old in earlier[:1]]
         kind: ChangeKind = "rising" if seen else "back" if case.fingerprint in known else "new"
         if not seen or is_spike(seen, total((_seen(case, report),)), RISE):
-            found.append(Change(kind=kind, title=case.title, before=was, now=case.occurrences))
+            told = {"kind": kind, "title": case.title, "fingerprint": case.fingerprint}
+            found.append(Change.model_validate({**told, "before": was, "now": case.occurrences}))
     every = frozenset[str]().union(*map(names, report.cases))
     for old in before.cases:
         usual, none = (total((_seen(old, night),)) for night in (before, report))

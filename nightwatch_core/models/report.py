@@ -104,6 +104,7 @@ class Change(Value):
 
     kind: ChangeKind
     title: str
+    fingerprint: str = ""
     before: int = 0
     now: int = 0
 

@@ -39,6 +39,7 @@ from nightwatch_core.report.headline import PUBLISHED, opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import capped, moment, money, plural, shortened, spending
+from nightwatch_core.text.words import last_segment
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
 
@@ -61,9 +62,14 @@ _ITEMS = {"pull": "pull request", "issue": "issue"}
 def changes(report: RunReport, limits: Limits) -> Section:
     """Return what changed since the night before, what fixes did, and what waits for people."""
     texts: list[str] = []
+    told = dict[str, str]()  # what the table of errors says more of
+    for rank, item in enumerate(report.analyses[: limits.rows], 1):
+        name = f"error {rank}, {last_segment(item.case.leader.error_class)}"
+        told |= dict.fromkeys(names_of(item), line(name, TITLE))
     for kind in get_args(ChangeKind):
         of_kind = [item for item in report.changes if item.kind == kind]
-        rows = [f"{kind}: {item.title} ({item.before:,} → {item.now:,})" for item in of_kind]
+        named = ((told.get(item.fingerprint, item.title), item) for item in of_kind)
+        rows = [f"{kind}: {name} ({item.before:,} → {item.now:,})" for name, item in named]
         texts += capped(rows, limits.changes)
     listed = bullets("changes", "", texts, len(texts)).blocks
     urls = {(item.kind, item.number): item.url for item in report.outcomes}
@@ -83,7 +89,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
         Publication(
             text=_WAIT[item.kind].format(item.number, item.checks and f", checks {item.checks}"),
             address=line(item.url, LONG),
-            note=line(item.title, TITLE),
+            note=next((told[n] for n in sorted(item.names) if n in told), line(item.title, TITLE)),
             state="waits",
         )
         for item in sorted(open_items, key=lambda item: (item.kind == "issue", item.number))

@@ -42,7 +42,7 @@ def test_before_any_night_it_rests_on_measured_bugs():
     expected = forecast((EASY, HARD), MODEL, Experience(), price)
     assert (round(expected.cost, 6), expected.paid) == (0.40, 0)
     assert [round(bound, 6) for bound in (expected.least, expected.most)] == [0.20, 0.60]
-    assert forecast_text(expected).endswith("thinking and proofs come on top")
+    assert forecast_text(expected).endswith("not counting thinking and proofs")
 
 
 def test_what_errors_cost_here_counts_more_the_more_there_were():

@@ -51,6 +51,14 @@ def test_an_item_is_told_once() -> None:
     assert [each.address for each in told if each.address] == ["https://g.example/9"]
 
 
+def test_what_the_table_of_errors_tells_is_only_pointed_at_above_it() -> None:
+    names = {"v1:0000000000000001": "error 1, KeyError", "v1:4": "Rates"}
+    for name, told in names.items():
+        item = OwnItem(kind="issue", number=8, title="Rates", fingerprint=name, state="open")
+        (waiting,) = shown(complete(outcomes=(item,)), "changes").items
+        assert waiting.note == told
+
+
 REJECTED = OutcomeUpdate(
     fingerprint="v1:0000000000000001",
     title="Rates",
