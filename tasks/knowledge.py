@@ -26,6 +26,7 @@ from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
 from nightwatch_core.memory.outcomes import Tonight
 from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case
+from nightwatch_core.memory.rates import ENDED
 from nightwatch_core.memory.recall import LessonSearch, own_lessons
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.scoreboard import scoreboard
@@ -43,7 +44,7 @@ from nightwatch_core.models.errors import Case, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
 from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS, NightOptions
 from nightwatch_core.models.proposals import OwnItem
-from nightwatch_core.models.report import Night, RunReport, WrittenLesson
+from nightwatch_core.models.report import SINGLE_RUN, Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of
@@ -268,10 +269,17 @@ def recall_cases(
         archived=knowledge.archived_lesson,
         with_news=with_news,
     )
+    alike = tuple(
+        item
+        for item in nights().history()
+        if item.night and item.night.kind and night.kind and item.night.kind.key == night.kind.key
+        if item.read_whole and item.status in ENDED and not item.id.startswith(SINGLE_RUN)
+    )
     tonights = (
         CaseTonight(
             case=case,
             night=night,
+            nights=alike,
             traffic=traffic,
             lesson_days=LESSON_DAYS,
             by_rules=options.model == RULES,

@@ -14,7 +14,7 @@ from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import summary
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes import REOPENED, is_only_rejected, open_trouble, why_no_news
-from nightwatch_core.memory.rates import RISE, SPIKE, is_spike
+from nightwatch_core.memory.rates import RISE, SPIKE, is_spike, was_gone
 from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
@@ -27,7 +27,7 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.report import Night
+from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
@@ -42,6 +42,7 @@ class CaseTonight(Value):
     case: Case
     night: Night
     traffic: int | None = None  # the application's transactions in the window; None: not known
+    nights: tuple[NightRecord, ...] = ()  # that read all errors of the same sources
     lesson_days: int = 0  # days until a lesson is looked at afresh; 0: never
     by_rules: bool = False  # the rules analyse tonight, no language model
     analyst: str = ""  # digest of tonight's model and instructions
@@ -70,8 +71,13 @@ def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[
     # The lesson's own nights may have seen it come back: the same return is news once.
     if seen and seen.tzinfo and not occurrences.plausible(seen, tonight.night):
         seen = tonight.night.window.since
-    regressed = "it was resolved, and came back" if tonight.case.regressed_after(seen) else ""
     earlier = [item for item in lesson.nights if item.night != tonight.night.id]
+    regressed = "it was resolved, and came back" if tonight.case.regressed_after(seen) else ""
+    without = [item.night.window for item in tonight.nights if item.night]
+    without = [window for window in without if seen and window.since >= seen]
+    hours = sum((window.until - window.since) / timedelta(hours=1) for window in without)
+    if not regressed and was_gone(earlier, hours):
+        regressed = f"it came back, after {plural(len(without), 'night')} without it"
     at = occurrences.plausible(lesson.analysed_at, tonight.night)
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     is_old = 0 < tonight.lesson_days < days

@@ -115,6 +115,18 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount, test: Test 
     return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"
 
 
+def was_gone(earlier: Iterable[NightSeen], hours: float) -> bool:
+    """Tell whether not being seen for so many hours is no chance, after these nights.
+
+    >>> nights = tuple(NightSeen(date=f"2031-03-0{day}", night="", occurrences=12, verdict="known")
+    ...                for day in (1, 2, 3))
+    >>> was_gone(nights, hours=24), was_gone(nights, hours=1), was_gone((), hours=24)
+    (True, False, False)
+    """
+    none = OccurrenceCount(occurrences=0, hours=hours)
+    return chances(total(one_a_date(earlier)), none, nights=RISE.nights).at_most < RISE.level
+
+
 def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
     """List errors that are new, back, rising or gone since a night of the same sources.
 

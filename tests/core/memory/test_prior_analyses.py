@@ -8,6 +8,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.knowledge import CitedLine, FixWatch, OutcomeEvent, PublishedItem
+from nightwatch_core.models.report import NightRecord
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)
@@ -29,15 +30,16 @@ def known(**more):
 
 
 def recall(
-    *lessons, of=None, files=None, at=TONIGHT, afresh=False, archived=None, told=lambda one: one
-):
+    *lessons, of=None, files=None, at=TONIGHT, afresh=False, archived=None, told=lambda one: one,
+    nights=()
+):  # fmt: skip
     shelf = {one.file: one for one in lessons}
 
     def similar(of):  # however little they have in common
         return LessonSearch(lessons).similar(of, threshold=0.0)
 
     memory = Memory(read=shelf.get, similar=similar, archived=archived, with_news=told)
-    meeting = CaseTonight(case=of or case(), night=at, lesson_days=90)
+    meeting = CaseTonight(case=of or case(), night=at, nights=nights, lesson_days=90)
     return recall_case(meeting, memory, tree(files), afresh)
 
 
@@ -185,3 +187,25 @@ def test_a_fresh_analysis_remembers_what_it_was_told():
     assert found.rejected == ("f1:no",)
     assert found.news == "its fix was rejected in #7: No."
     assert with_priors(fresh, ()) == fresh
+
+
+@pytest.mark.parametrize(
+    ("occurrences", "without", "why"),
+    [
+        pytest.param(7, (4,), "it came back, after 1 night without it", id="back"),
+        pytest.param(7, (3, 4), "it came back, after 1 night without it", id="seen on night 3"),
+        pytest.param(1, (4,), "", id="seldom: not seen is no news"),
+        pytest.param(7, (), "", id="seen on every night that looked"),
+    ],
+)
+def test_an_error_that_was_gone_is_looked_at_again(occurrences, without, why):
+    records = tuple(
+        NightRecord(id=f"n{day}", status="complete", started=night(day).now, night=night(day))
+        for day in without
+    )
+    earlier = known(nights=seen(1, 2, 3, occurrences=occurrences), seen_until=night(3).window.until)
+    found = recall(earlier, nights=records)
+    if why:
+        assert found.priors[0].match.doubt == why
+    else:
+        assert found.ending.kind == "reused"
