@@ -20,12 +20,14 @@ import pytest
 from bundles.golden_bundles import model_night, rules_night
 from connected import shop
 from connected.prefect_server import free_port
-from connected.world import World
+from connected.world import MODEL, World
 from services import nerdgraph
 from services.anthropic import Anthropic
-from slow.test_turn_kills import ERROR, TURN, TURNS, investigating, said
+from slow.test_turn_kills import COUNTED, ERROR, TURN, TURNS, investigating, said
 
+from nightwatch_core.adapters.claude.features import priced
 from nightwatch_core.adapters.stores.state_folder import read_bundle
+from nightwatch_core.models.answer import Usage
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytest.importorskip("prefect_ray", reason="the extra ray is not installed")
@@ -37,6 +39,7 @@ VARYING = re.compile(
     r"|(?<=_used: )[\d.]+|\$[\d.]+|^(- Work: |All services |- Sent to ).*$",
     re.MULTILINE,
 )
+USD = 1.5  # of a night
 KILLED_IN = 3  # the turn, counted from 1, in which a worker is killed
 
 
@@ -122,6 +125,30 @@ def test_no_secret_travels_with_a_task(tmp_path: Path, server: str) -> None:
         assert not [secret for secret in secrets if secret.encode() in tap.heard]
         calls = {item["name"]: item["calls"] for item in night.report["health"]["services"]}
         assert calls["Claude"]["requests"] >= len(world.claude.bodies)
+
+
+def spending(
+    body: Any, reads: int, fixes: Mapping[str, str], number: int
+) -> tuple[list[dict[str, Any]], str]:
+    """It reads on and never answers, and writes as much as it may."""
+    files = sorted(shop.running())
+    call = {"type": "tool_use", "id": f"toolu_{number:04}", "name": "read_file"}
+    text = {"type": "text", "text": "Hm. " * (body["max_tokens"] - 100)}
+    return [text, {**call, "input": {"path": files[number % len(files)]}}], "tool_use"
+
+
+def test_workers_together_spend_no_more_than_the_night_may(tmp_path: Path, server: str) -> None:
+    with World(tmp_path, prefect=server) as world, cluster(tmp_path, world.environment()) as port:
+        world.claude.mind = spending
+        runner = f"dask=tcp://127.0.0.1:{port}"
+        night = world.night("--cost-per-night", str(USD), NIGHTWATCH_TASK_RUNNER=runner)
+        assert night.code == 3, night.output
+        assert "(cost)" in night.output
+        billed = world.claude.bills.totals
+        used = priced(MODEL, Usage(**{name: billed[name] for name in COUNTED}))
+        assert night.report["usage"]["cost"] == pytest.approx(used.cost)
+        assert used.calls > len(shop.THREE)
+        assert USD * 0.9 < (used.cost or 0.0) <= USD
 
 
 class Killer(Anthropic):

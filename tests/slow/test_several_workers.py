@@ -163,5 +163,4 @@ def test_what_a_process_worker_elsewhere_did_is_known_in_the_first_folder(
         night = world.night()
         assert night.code == 0, night.output
         assert causes(world) == published
-        assert not world.published_twice()
         assert PASSWORD.encode() not in told(tmp_path)
