@@ -48,6 +48,7 @@ class _Tables(BaseModel):
     key_needs: tuple[str, ...]
     prefixes: tuple[tuple[str, str], ...]
     fragments: dict[str, str | tuple[str, ...]]
+    patterns: dict[str, str | tuple[str, ...]]
     hashes: tuple[_Row, ...]
     shapes: tuple[_Row, ...]
     contexts: tuple[_Row, ...]
@@ -68,40 +69,21 @@ def _load() -> tuple[_Tables, dict[str, str]]:
 
 
 _TABLES, _FRAGMENTS = _load()
+_PATTERNS = {name: re.compile("".join(parts)) for name, parts in _TABLES.patterns.items()}
 
 # Values of keys that say they hold a secret.
 
-_HARMLESS_REST = re.compile(
-    r"(?:[_.-]|(?<=[a-z])(?=[A-Z]))?(?:types?|names?|ids?|ur[il]s?|endpoint|path|files?|fields?|len(?:gth)?"
-    r"|min\w*|max\w*|counts?|sizes?|limit|ttl|expir\w*|expires\w*|at|age|polic(?:y|ies)|rules?|hint|label"
-    r"|class|alg\w*|format|version|encoding|realm|status|method|scheme|store|manager|service|provider|generator|validat\w*|izer\w*|ize\w*|refs?"
-    r"|changed|required|enabled|valid\w*|errors?|columns?|resets?|prefix|suffix|header|scopes?|params?|param"
-    r"|attributes?|index|usage|budget|s_?(?:in|out|used|total|per|left)\w*|ed|less|ion|ial(?!s)|ary|arial)$",
-    re.I,
-)
-_PLACEHOLDER = re.compile(
-    r"[*x•.…?_-]{2,}|\[?(?:filtered|redacted|removed|masked|hidden|omitted|secret|sensitive)[^\]]{0,20}\]?"
-    r"|<[^>]{0,80}>|\$\{?\w[^}]{0,80}\}?|\{\{.{0,80}|\{\w{0,40}\}|%[sdrv]|%\(\w{1,40}\)s|%\w{1,40}%|[:?$@]\w{0,30}"
-    r"|#\{.{0,80}|\{%.{0,80}%\}|your[-_ ].{0,60}|\.\.\.|/run/secrets/\S*|(?:https?|file)://[^?&\s]{0,200}"
-    r"|(?:[a-z]:)?[~.]{0,2}(?:[/\\][\w.-]{1,60}){2,20}",
-    re.I,
-)
+_HARMLESS_REST = _PATTERNS["harmless_rest"]
+_PLACEHOLDER = _PATTERNS["placeholder"]
 _REFERENCE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z_]{3,}")
 _IDENTIFIER = re.compile(r"[$@&*!]?[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)*[!?]?")
 _DOTTED = re.compile(r"[$@&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)+[!?]?")
 _SENTENCE = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*(?:[ ,] ?(?:[^\W\d_]|['’])+[.,:!?؟]?){1,40}")
 _KEYWORD = re.compile(_FRAGMENTS["key_words"], re.I)
-FILLED_IN = re.compile(
-    r"\$?\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|%(?:\(\w{1,40}\))?[sdrv]"
-)  # by code, later
+FILLED_IN = _PATTERNS["filled_in"]
 _ROUTE = re.compile(r"/:\w{0,40}$")  # get "/reset/:token" => "passwords#edit"
-_SETTING = re.compile(  # what follows a name in a call, and is no secret
-    r"[A-Za-z]{1,15}|[a-z]{1,15}(?:_[a-z]{1,15})+[!?]?|[a-z]{1,15}(?:[A-Z][a-z]{2,14})+|/[A-Za-z]{1,20}"
-    r"|\S+ \S+ \S.*|\s?\w+\s?=\s?\?.*|(?i:utf-?\d+|ucs-?2|latin-?1|base64|sha-?\d+|md5)"
-)
-_SHORT_KEYS = re.compile(
-    r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
-)
+_SETTING = _PATTERNS["setting"]
+_SHORT_KEYS = _PATTERNS["short_key"]
 # Keys whose value may be a name: session_key = "bulk_intermediate", PWD=/app
 _NAMES_THINGS = (
     (re.compile(r"session[\s_.-]?key", re.I), re.compile(r"[a-z]+(?:[_-][a-z]+)*")),
@@ -233,14 +215,8 @@ def _is_random(value: str) -> bool:
     return len(re.findall(r"\d", value)) >= 2 or (len(value) >= 20 and len(disorder) >= 2)
 
 
-_RESERVED = re.compile(  # nobody has such an address, or everybody may know it
-    r"(?:.{0,80}\.)?(?:example\.(?:com|org|net)|example|invalid|localhost|local|localdomain)"
-    r"|users\.noreply\.github\.com|(?:.{0,80}\.)?ingest\.sentry\.io",
-    re.I,
-)
-_NOBODY = re.compile(
-    r"(?:no-?reply|do-?not-?reply|git|hg|svn|root|user(?:name)?|name|you|me|foo|bar|test)$", re.I
-)
+_RESERVED = _PATTERNS["reserved_host"]
+_NOBODY = _PATTERNS["nobody"]
 
 
 def is_card(number: str) -> bool:
@@ -381,25 +357,9 @@ ADDRESSES: tuple[Rule, ...] = tuple(map(_rule, _TABLES.addresses))
 
 # Files that hold nothing but secrets: they are named, and their content is never shown.
 
-_SAMPLE = re.compile(
-    r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema|skel)(?:[._-]|$)"
-)
-_NAMES = re.compile(
-    r"\.env(?:rc|\..{1,80})?|.{1,80}\.env|\.?secrets?\.env.{0,80}"
-    r"|\.(?:npmrc|netrc|pypirc|pgpass|my\.cnf|mylogin\.cnf|htpasswd|htdigest|dockercfg|dockerconfigjson"
-    r"|git-credentials|boto|s3cfg|vault-token|yarnrc\.yml|gem_credentials|credentials|terraformrc)"
-    r"|_netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|ssh_host_\w{1,20}_key|shadow|master\.key|kubeconfig"
-    r"|(?:client[_-]?secrets?|service[_-]?account|gcp[_-]?key|firebase[_-]?adminsdk).{0,80}\.json"
-    r"|.{0,80}(?:service[_-]?account|credentials?|secrets?)(?:[._-][\w-]{1,40})?"
-    r"\.(?:ya?ml|json|toml|ini|cfg|conf|properties|xml|plist|csv|txt|enc|gpg|age|env|sops)(?:\.enc|\.gpg|\.age)?"
-    r"|credentials?|secrets?|terraform\.tfstate(?:\.backup)?|.{1,80}\.tfvars(?:\.json)?"
-    r"|.{1,200}\.(?:pem|key|p12|pfx|jks|keystore|bks|ppk|kdbx?|pkcs12|p8|asc|gpg|ovpn|keytab|mobileprovision)"
-)
-_PLACES = re.compile(
-    r"(?:^|/)(?:config/(?:secrets|credentials)(?:[./].*)?|\.(?:aws|gcloud|kube|docker)/(?:config\w*(?:\.json)?|credentials)"
-    r"|\.ssh/(?!.*\.pub$)(?!known_hosts$).+|\.bundle/config|\.cargo/credentials(?:\.toml)?|\.composer/auth\.json"
-    r"|\.gem/credentials|\.config/gh/hosts\.yml)$"
-)
+_SAMPLE = _PATTERNS["sample_file"]
+_NAMES = _PATTERNS["secret_file"]
+_PLACES = _PATTERNS["secret_place"]
 
 
 def is_secret_file(path: str) -> bool:
