@@ -121,10 +121,8 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     Raises `StopTheNight` where the model is retired or the key is not accepted.
     """
     ports = reading(options)
-    capabilities = ports.model.capabilities()
-    return AnalystTonight(
-        able=capabilities, complaints=agent_specs.agents_of(ports.agents).complaints
-    )
+    able = ports.model.capabilities()
+    return AnalystTonight(able=able, complaints=agent_specs.agents_of(ports.agents).complaints)
 
 
 @step("answer by rules", "{left.assignment.case.leader.short}")

@@ -47,9 +47,8 @@ def traced(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Trace
     ports, trees = reading(options), Trees(options)
     traces = ports.errors.traces(group)
     named = commit_of_group(options, code, group, traces)
-    repository = Repository(
-        ports.code, trees.at, index_in, options, ports.source_maps, code.releases
-    )
+    found_in = ports.code, trees.at, index_in, options, ports.source_maps, code.releases
+    repository = Repository(*found_in)
     placed = place_traces(traces, group, named, code.base or named, repository)
     return Traced(group=group, traces=placed.traces, commit=placed.commit)
 
@@ -107,10 +106,8 @@ def select_groups(
 @step("group errors into cases")
 def make_cases(traced: tuple[Traced, ...], selected: Selection) -> tuple[Case, ...]:
     """Put groups with one root class, top frame and meaning into one case; the best come first."""
-    cases = families.cases(
-        tuple((item.group, item.traces[0] if item.traces else None) for item in traced)
-    )
-    ranked = sorted(cases, key=selection.case_order(selected))
+    pairs = ((item.group, item.traces[0] if item.traces else None) for item in traced)
+    ranked = sorted(families.cases(tuple(pairs)), key=selection.case_order(selected))
     return tuple(families.at_its_commit(case, traced) for case in ranked)
 
 
@@ -126,9 +123,8 @@ def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> 
     memory = memory.model_copy(update={"unknown": unknown})
     kept = selection.narrow(selected, memory, options.max_errors or 5)
     cases = tuple(item.case for item in kept.memory.unknown)
-    expected = None
-    if cases and options.model != RULES:
-        expected = forecast(cases, options, known, services.priced)
+    asks = cases and options.model != RULES
+    expected = forecast(cases, options, known, services.priced) if asks else None
     if expected:
         log.info("forecast: %s", forecast_text(expected))
         tell(forecast_text(expected))

@@ -67,9 +67,8 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
         return WrittenLesson(file=file, what="new")
-    return WrittenLesson(
-        file=file, what="reused" if analysis.ending.kind == "reused" else "refreshed"
-    )
+    is_reused = analysis.ending.kind == "reused"
+    return WrittenLesson(file=file, what="reused" if is_reused else "refreshed")
 
 
 def _analyst(options: NightOptions) -> str:
@@ -132,9 +131,8 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
 @step("read lessons")
 def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
     """Read every lesson at hand."""
-    knowledge = reading(options).knowledge
-    read = (knowledge.read(entry.file) for entry in index.solutions)
-    return tuple(lesson for lesson in read if lesson is not None)
+    read = (reading(options).knowledge.read(entry.file) for entry in index.solutions)
+    return tuple(filter(None, read))
 
 
 @step("detect patterns")
@@ -159,11 +157,8 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
     """Write into lessons which patterns they belong to today; returns what could not be written."""
     knowledge = reading(options).knowledge
     files = {entry.title: entry.file for entry in knowledge.index().patterns}
-    existing = {
-        files[pattern.title]: pattern
-        for pattern in knowledge.read_patterns()
-        if pattern.title in files
-    }
+    known = (pattern for pattern in knowledge.read_patterns() if pattern.title in files)
+    existing = {files[pattern.title]: pattern for pattern in known}
     changed = patterns.related_to_patterns(lessons, existing)
     writer = publishing(options).knowledge
     ends = [attempt(f"relating {item.file}", writer.write, item, otherwise="") for item in changed]
@@ -256,7 +251,7 @@ def recall_cases(
 ) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
     knowledge = reading(options).knowledge
-    index = knowledge.index()
+    complaints = knowledge.index().quarantined
     news = {update.file: update for update in past.followed}
 
     def with_news(lesson: Lesson) -> Lesson:
@@ -292,12 +287,11 @@ def recall_cases(
         recall_case(tonight, memory, trees.at(commit_of_case(tonight.case, code)), options.force)
         for tonight in tonights
     ]
+    unknown = (_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
     recalled = RecallResult(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
-        unknown=tuple(
-            _with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase)
-        ),
-        complaints=index.quarantined,
+        unknown=tuple(unknown),
+        complaints=complaints,
         past=past,
     )
     return _with_learnings(options, recalled)

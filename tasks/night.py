@@ -26,6 +26,7 @@ from tasks.wiring.services import begin_counting
 
 log = logging.getLogger(__name__)
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+_BY_RULES = "No language model was used: rules analysed the errors, with medium confidence at most."
 _OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
 
 
@@ -109,10 +110,8 @@ def name_run(app: str, night: str) -> None:
     context = FlowRunContext.get()
     if context is None or context.flow is None or context.flow_run is None:
         return
-    run, words = (
-        context.flow_run,
-        [*filter(None, (app or settings().application, night.removeprefix(SINGLE_RUN)))],
-    )
+    run, named = context.flow_run, (app or settings().application, night.removeprefix(SINGLE_RUN))
+    words = [*filter(None, named)]
     with get_client(sync_client=True) as client:
         name = "-".join((context.flow.name, *words))
         client.update_flow_run(run.id, name=name, tags={*run.tags, *words})
@@ -122,11 +121,7 @@ def banner(options: NightOptions) -> tuple[str, ...]:
     """Return sentences on what stays on this machine."""
     lines = (
         ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
-        (
-            "No language model was used: rules analysed the errors, with medium "
-            "confidence at most.",
-            options.model == "rules",
-        ),
+        (_BY_RULES, options.model == "rules"),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
     )
     return tuple(line for line, holds in lines if holds)
@@ -202,14 +197,11 @@ def seek_error(
     case = known_case(error)
     meant = case[1].groups if case else ()
     names = {group.fingerprint for group in meant}
-    groups = tuple(
-        group
-        for group in fetched.groups
-        if _is_meant(group, names, error, error_class, transaction)
-    )
+    sought = (names, error, error_class, transaction)
+    groups = tuple(group for group in fetched.groups if _is_meant(group, *sought))
     if not groups or (len(groups) > 1 and not names):
-        sought = error or f"{error_class} {transaction}".strip()
-        raise NotTonight(_which(groups or fetched.groups, sought, bool(groups)))
+        words = error or f"{error_class} {transaction}".strip()
+        raise NotTonight(_which(groups or fetched.groups, words, bool(groups)))
     return fetched.model_copy(update={"groups": groups}), Selection(kept=groups)
 
 

@@ -202,9 +202,7 @@ def through_the_gate(
             return tuple(done.items())
         tried = sum(item.outcome != "not run" for item in done.values())
         late = not_run("enough", ENOUGH)
-        analysis = next(
-            analysis for analysis in now.analyses if analysis.fingerprint == draft.fingerprint
-        )
+        analysis = next(item for item in now.analyses if item.fingerprint == draft.fingerprint)
         used = report.usage + proofs_usage(report, tuple(done.items()))
         result = _tried(draft, analysis, now, cache, used) if tried < most else late
         done[draft.fingerprint] = result
@@ -228,11 +226,8 @@ def _tried(
         pass  # not there, or written by an older version
     try:
         result = gate(draft, analysis, report, cache, used)
-        attempt = result.correction
-        is_settled = result.outcome != "not run" and (
-            attempt is None or attempt.outcome != "not tried"
-        )
-        if is_settled:
+        is_tried = result.correction is None or result.correction.outcome != "not tried"
+        if result.outcome != "not run" and is_tried:
             records().put(key, json.dumps(result.model_dump(mode="json")))
         return result
     except NightWatchError as trouble:
@@ -320,13 +315,10 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         tried = attempt("mending a draft", mend, *arguments, otherwise=nothing)
         return tried.value, tried.trouble
 
-    def say(proposal: Proposal) -> Receipt:
-        return publish(proposal, options, report.night)
-
     return Hands(
         look=look,
         mend=mended_once,
-        publish=say,
+        publish=lambda proposal: publish(proposal, options, report.night),
         read=read,
         # nobody is waited for where a test or a replay has put in who answers
         pause=(lambda _: None) if replacement() else pace.pause,

@@ -39,11 +39,8 @@ from tasks.wiring.services import alarms, service_calls, state_of
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
-ERROR_WIDTH, PLACE_WIDTH, RESULT_WIDTH = (
-    32,
-    20,
-    22,
-)  # characters: Prefect's page folds no cell and hides the rest
+# Characters: Prefect's page folds no cell and hides the rest.
+ERROR_WIDTH, PLACE_WIDTH, RESULT_WIDTH = 32, 20, 22
 NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its analyses again"
 
 

@@ -144,18 +144,14 @@ def put_together(
 def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
     store, reported = (_store(report.options), {item.night for item in report.batch_triage.judged})
-    names = frozenset(
-        group.fingerprint for analysis in report.analyses for group in analysis.case.groups
-    )
+    groups = (group for analysis in report.analyses for group in analysis.case.groups)
+    names = frozenset(group.fingerprint for group in groups)
     for batch in store.batches():
         if not batch.results:
             continue
-        closed = batch.model_copy(
-            update={
-                "collected_by": batch.collected_by or (report.night.id * (batch.night in reported)),
-                "taken": batch_triage.taken(batch, names),
-            }
-        )
+        collected_by = batch.collected_by or (report.night.id * (batch.night in reported))
+        update = {"collected_by": collected_by, "taken": batch_triage.taken(batch, names)}
+        closed = batch.model_copy(update=update)
         if closed != batch:
             store.keep(closed)
 

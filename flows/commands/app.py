@@ -106,9 +106,8 @@ def _choose_config(words: list[str]) -> None:
     at = next((n for n, word in enumerate(words) if word.partition("=")[0] == "--config"), 0)
     last = at + (1 if "=" in words[at] else 2)
     if at and last <= len(words):
-        os.environ["NIGHTWATCH_CONFIG"] = str(
-            Path(words[last - 1].removeprefix("--config=")).absolute()
-        )
+        file = Path(words[last - 1].removeprefix("--config="))
+        os.environ["NIGHTWATCH_CONFIG"] = str(file.absolute())
         del words[at:last]
 
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -45,6 +45,9 @@ NightName = Annotated[
 ]
 
 
+PLAIN: dict[str, Any] = {"box": None, "padding": (0, 1, 0, 0)}  # tables
+
+
 def history(
     limit: Annotated[int, typer.Option(help="Nights to show.")] = 30, as_json: AsJson = False
 ) -> None:
@@ -53,7 +56,7 @@ def history(
     if as_json:
         print_json(nights)
     names = "Night,App,Status,Errors,Known,Analysed,Issues,Drafts,Cost"
-    table = Table(*names.split(","), box=None, padding=(0, 1, 0, 0))
+    table = Table(*names.split(","), **PLAIN)
     table.columns[0].no_wrap = True
     for night in nights:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
@@ -109,15 +112,10 @@ def batches(as_json: AsJson = False) -> None:
     if as_json:
         print_json(submitted)
     for batch in reversed(submitted):
-        cells = (
-            batch.night,
-            moment(batch.submitted),
-            batch.id or "submission unconfirmed",
-            batch.model,
-        )
-        count = str(len(batch.fingerprints))
+        id, count = batch.id or "submission unconfirmed", str(len(batch.fingerprints))
         collected = batch.collected_by or ("results read" if batch.results else "not yet")
-        table.add_row(*map(Text, (*cells, count, collected)))
+        cells = (batch.night, moment(batch.submitted), id, batch.model, count, collected)
+        table.add_row(*map(Text, cells))
     console.print(table if submitted else NO_BATCH)
     for complaint in store.complaints():
         console.print(Text(complaint, style="bold red"))
@@ -151,7 +149,7 @@ def draw(board: Scoreboard, console: Console) -> None:
 
 
 def _drawn(cells: Cells) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))
+    table = Table(**PLAIN)
     for at, name in enumerate(cells.columns):
         table.add_column(Text(name), justify="right" if at else "left", overflow="fold")
     for row in cells.rows:
@@ -161,12 +159,8 @@ def _drawn(cells: Cells) -> Table:
 
 # `nightwatch knowledge search`: what earlier nights taught.
 
-knowledge = typer.Typer(
-    help="Lessons of earlier nights.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+GROUP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_markup_mode": None}
+knowledge = typer.Typer(help="Lessons of earlier nights.", **GROUP)
 Words = Annotated[
     list[str], typer.Argument(help="Words of an error class, transaction, message or cause.")
 ]
@@ -194,13 +188,11 @@ def search(
     if as_json:
         print_json([{"lesson": lesson, "match": match} for lesson, match in matches])
     for lesson, match in matches:
-        console.print(
-            Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")
-        )
+        head = f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}"
+        console.print(Text(head, "bold"))
         console.print(Text(" ".join(lesson.root_cause.split())[:300]))
-        console.print(
-            Text(f"because {', '.join(match.because)} · {lesson.file}", "dim"), soft_wrap=True
-        )
+        because = f"because {', '.join(match.because)} · {lesson.file}"
+        console.print(Text(because, "dim"), soft_wrap=True)
     if not matches:
         console.print("No lesson matches these words.")
 
@@ -294,12 +286,7 @@ def documents_with_learnings(archive: bool = False) -> tuple[TaskFile, ...]:
 NEVER = "never"
 LONGEST_REASON = 300  # characters
 
-ignore = typer.Typer(
-    help="Ignore rules: list them, see suggestions, accept one.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+ignore = typer.Typer(help="Ignore rules: list them, see suggestions, accept one.", **GROUP)
 Number = Annotated[int, typer.Argument(help="Number of the suggestion in the report.")]
 Reason = Annotated[str, typer.Option(help="Reason to ignore the error; empty: as suggested.")]
 Expires = Annotated[

@@ -9,9 +9,10 @@ from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
-from nightwatch_core.models.batch import ResultKind, Severity
+from nightwatch_core.models.batch import Severity
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import ChangeKind, RunReport
 from nightwatch_core.publish.blocks import (
     LONG,
@@ -38,7 +39,15 @@ from nightwatch_core.report import facts as plain
 from nightwatch_core.report.headline import PUBLISHED, opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import capped, moment, money, plural, shortened, spending
+from nightwatch_core.text.plain_text import (
+    capped,
+    data_table,
+    moment,
+    money,
+    plural,
+    shortened,
+    spending,
+)
 from nightwatch_core.text.words import last_segment
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
@@ -49,12 +58,7 @@ ORDER: tuple[knowledge.OutcomeKind, ...] = (  # what asks for somebody first
     *("closed unmerged", "not planned", "reopened"),
     *("wrong", "edited before merge", "merged", "closed", "useful"),
 )
-EFFECTS = {
-    "verified": "fixed and verified",
-    "no effect": "merged without effect",
-    "regressed": "came back after its fix",
-}
-_WAIT = {"pull": "waits for review: pull request #{}{}", "issue": "waits for you: issue #{}{}"}
+WORDS = data_table("nightwatch_core.report", "words.toml", dict[str, dict[str, str]])
 _OF_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopened")
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
@@ -72,11 +76,11 @@ def changes(report: RunReport, limits: Limits) -> Section:
         rows = [f"{kind}: {name} ({item.before:,} → {item.now:,})" for name, item in named]
         texts += capped(rows, limits.changes)
     listed = bullets("changes", "", texts, len(texts)).blocks
-    urls = {(item.kind, item.number): item.url for item in report.outcomes}
+    urls = _addresses(report)
     publications = [
         Publication(
-            text=f"{EFFECTS[event.kind]}: pull request{_number(event)}",
-            address=line(urls.get(("pull", event.number or 0), ""), LONG),
+            text=f"{WORDS['effects'][event.kind]}: pull request{_number(event)}",
+            address=line(urls.get(("pull", event.number), ""), LONG),
             note=f"{line(update.title or update.fingerprint, TITLE)}{_figures(update, event)}",
             state="published" if event.kind == "verified" else "failed",
         )
@@ -87,7 +91,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
     publications += [
         Publication(
-            text=_WAIT[item.kind].format(item.number, item.checks and f", checks {item.checks}"),
+            text=WORDS["open_items"][item.kind].format(item.number, _checks(item)),
             address=line(item.url, LONG),
             note=next((told[n] for n in sorted(item.names) if n in told), line(item.title, TITLE)),
             state="waits",
@@ -97,6 +101,10 @@ def changes(report: RunReport, limits: Limits) -> Section:
     ]
     left = cut(Publications, publications, limits.lines)
     return section("changes", "Since the night before", listed, left)
+
+
+def _checks(item: OwnItem) -> str:
+    return item.checks and f", checks {item.checks}"
 
 
 def _number(event: knowledge.OutcomeEvent) -> str:
@@ -166,9 +174,7 @@ at most 12 users a night'
 
 def outcomes(report: RunReport, limits: Limits) -> Section:
     """Return what people decided on earlier proposals, news first; then those decided before."""
-    addresses: dict[tuple[str, int | None], str] = {
-        (item.kind, item.number): item.url for item in report.outcomes
-    }
+    addresses = _addresses(report)
     entries: list[Entry] = []
     shown: set[tuple[str, int | None]] = set()
     for update, event in _news(report):
@@ -216,6 +222,10 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         entries.append(entry)
     title = "Earlier proposals"
     return section("outcomes", title, cut(Entries, entries, limits.lines))
+
+
+def _addresses(report: RunReport) -> dict[tuple[str, int | None], str]:
+    return {(item.kind, item.number): item.url for item in report.outcomes}
 
 
 def _news(report: RunReport) -> list[tuple[knowledge.OutcomeUpdate, knowledge.OutcomeEvent]]:
@@ -502,15 +512,7 @@ def _again(report: RunReport) -> tuple[Command, ...]:
 # Batch triage: one line an error.
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-UNJUDGED: dict[ResultKind, str] = {  # the result of an error that was not judged
-    "answered": "",
-    "refused": "refused by the model",
-    "errored": "not answered: the service refused it",
-    "expired": "expired before it was answered: sent again",
-    "canceled": "not answered: the batch was canceled",
-    "unreadable": "the answer is unreadable: sent again",
-    "missing": "not answered: the batch has no result for it",
-}
+UNJUDGED = WORDS["unjudged"]
 
 
 def batch_triage(report: RunReport, limits: Limits) -> Section:

@@ -130,22 +130,7 @@ def _paid(report: RunReport) -> Iterator[TierRecord]:
 
 # What was published of an error, and what was not.
 
-_NAMES = {
-    "issue": "issue",
-    "comment": "comment on issue",
-    "reopen": "reopened issue",
-    "close": "verified issue",
-    "pull": "draft pull request",
-    "update": "correction of draft pull request",
-}
 _CHECKS: dict[str, Literal["published", "failed"]] = {"passed": "published", "failed": "failed"}
-_STATUSES = {  # what a receipt's status adds to its name
-    "done": "",
-    "already there": " (already there)",
-    "refused": " refused",
-    "unknown": " unconfirmed",
-    "held back": " held back (dry run)",
-}
 
 
 def _published(
@@ -157,8 +142,9 @@ def _published(
     """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
     for receipt in receipts:
         number = f" #{receipt.number}" if receipt.number is not None else ""
+        status = sections.WORDS["statuses"][receipt.status]
         yield blocks.Publication(
-            text=f"{_name_of(receipt.kind, report)}{number}{_STATUSES[receipt.status]}",
+            text=f"{_name_of(receipt.kind, report)}{number}{status}",
             address=line(receipt.url, blocks.LONG),
             note=line(receipt.reason or receipt.title, blocks.TEXT),
             state="published" if receipt.status in PUBLISHED else "failed",
@@ -182,7 +168,7 @@ def _published(
 def _name_of(kind: str, report: RunReport) -> str:
     if kind == "pull" and report.options.publish == "patches":
         return PATCH
-    return _NAMES.get(kind, line(kind, 40))
+    return sections.WORDS["published"].get(kind, line(kind, 40))
 
 
 def published_for(report: RunReport, analysis: Analysis) -> tuple[blocks.Publication, ...]:
@@ -300,11 +286,8 @@ def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Secti
         for cause in causes(report.analyses)
         for item in cause
     }
-    ranked = [
-        (rank, analysis)
-        for rank, analysis in enumerate(report.analyses, 1)
-        if _in_detail(analysis, report, limits)
-    ]
+    every = enumerate(report.analyses, 1)
+    ranked = [(rank, analysis) for rank, analysis in every if _in_detail(analysis, report, limits)]
 
     def findings(some: list[tuple[int, Analysis]], most: int) -> tuple[blocks.Findings, ...]:
         made = (_finding(n, of, twins[of.fingerprint], report, limits) for n, of in some[:most])
@@ -407,20 +390,16 @@ def _glance(
 
 def _without_facts(section: blocks.Section, shown: frozenset[str]) -> blocks.Section:
     """A section without the lines that stand above it; evidence and fix are folded."""
-    left = tuple(
-        block.model_copy(update={"items": tuple(x for x in block.items if x not in shown)})
-        if isinstance(block, blocks.Bullets)
-        else block.model_copy(
-            update={"items": tuple(x for x in block.items if x.text not in shown)}
-        )
-        if isinstance(block, blocks.Facts)
-        else block
-        for block in section.blocks
-    )
-    kept = tuple(b for b in left if not isinstance(b, blocks.Bullets) or b.items or b.more)
-    kept = tuple(b for b in kept if not isinstance(b, blocks.Facts) or b.items or b.because)
+    kept: list[blocks.Block] = []
+    for block in section.blocks:
+        if isinstance(block, blocks.Bullets | blocks.Facts):
+            items = tuple(item for item in block.items if getattr(item, "text", item) not in shown)
+            block = block.model_copy(update={"items": items})
+            if not (items or (block.more if isinstance(block, blocks.Bullets) else block.because)):
+                continue
+        kept.append(block)
     is_folded = section.folded or section.kind in _FOLDED
-    return section.model_copy(update={"blocks": kept, "folded": is_folded})
+    return section.model_copy(update={"blocks": tuple(kept), "folded": is_folded})
 
 
 _BESIDE = ("value", "last_change", "look_at")  # the gist of a finding
@@ -454,21 +433,18 @@ def _sections(
     yield from parts.sections(finding_view, limits)
     yield blocks.section("facts", "The error", own, folded=True)
     if analysis.has_cause:
-        files = ", ".join(
-            line(change.path, blocks.TITLE) for change in parts.shown_changes(analysis)
-        )
+        paths = (line(item.path, blocks.TITLE) for item in parts.shown_changes(analysis))
+        files = ", ".join(paths)
         text = line(f"{verdict}, in {files}", blocks.TEXT) if files else "no"
         fix = blocks.Fact(name="Fix", text=text)
         gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
         tried = (blocks.Fact(name="Proof", text=line(gate, blocks.MESSAGE)),) if gate else ()
         yield blocks.section("verdict", "", blocks.Facts(items=(fix, *tried, *worth)))
-    yield blocks.section(
-        "done", "Actions", blocks.cut(blocks.Publications, publications, len(publications))
-    )
-    if capture := sections.capture_command(analysis, report):
-        yield blocks.section(
-            "capture", "", blocks.Command(name="Capture what was learned", text=capture)
-        )
+    done = blocks.cut(blocks.Publications, publications, len(publications))
+    yield blocks.section("done", "Actions", done)
+    if text := sections.capture_command(analysis, report):
+        capture = blocks.Command(name="Capture what was learned", text=text)
+        yield blocks.section("capture", "", capture)
     because = tuple(line(item, blocks.LONG) for item in analysis.because[: limits.texts])
     how = blocks.Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
     yield blocks.section("how", "How it was found", how, folded=True)
@@ -496,13 +472,8 @@ def _proved(analysis: Analysis) -> str:
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
-    looked = [
-        item
-        for item in report.analyses
-        if not item.has_cause
-        and item.ending.kind != "reused"
-        and not _in_detail(item, report, limits)
-    ]
+    anew = (item for item in fresh(report) if not item.has_cause)
+    looked = [item for item in anew if not _in_detail(item, report, limits)]
     entries = (
         blocks.Entry(
             head=sections.error_in_list(item.case.leader, item.case.occurrences),

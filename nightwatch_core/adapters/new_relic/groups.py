@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from nightwatch_core.adapters.new_relic import nrql
-from nightwatch_core.adapters.new_relic.nerdgraph import QUERIES, Answer, NerdGraph, Unwell, listed
+from nightwatch_core.adapters.new_relic.nerdgraph import QUERIES, Answer, NerdGraph, listed
+from nightwatch_core.adapters.stores.traffic import Unwell
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import (
     MOST_HOSTS,

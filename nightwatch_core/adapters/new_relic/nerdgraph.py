@@ -6,18 +6,19 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
 
 from nightwatch_core.adapters.stores import traffic
+from nightwatch_core.adapters.stores.traffic import Throttled, Unwell
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import graphql_texts, retry_after
 
 AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
 QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
 DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
-LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
 LONGEST_BODY = 32 * 1024 * 1024  # bytes of an answer
 
 REGIONS: Mapping[str, str] = {
@@ -32,18 +33,8 @@ QUERIES = graphql_texts("nightwatch_core.adapters.new_relic")
 _CODES = ("errorClass", "error_code", "errorCode", "code", "classification")
 
 
-class Throttled(TryLater):
-    """New Relic asks for fewer requests, and to wait that many seconds."""
-
-    wait = 1.0
-
-
 class TooSlow(TryLater):
     """A query took longer than it may: ask for less at once."""
-
-
-class Unwell(TryLater):
-    """New Relic, or the way to it, is unwell."""
 
 
 class BadKey(StopTheNight):
@@ -121,23 +112,14 @@ class NerdGraph:
     def ask(self, query: str, **variables: object) -> Answer:
         """Ask once, and once more where New Relic is throttled or unwell.
 
-        Raises `TryLater` or `StopTheNight` where there is no answer, or where New Relic asks to
-        wait for more than `LONGEST_WAIT` seconds.
+        Raises `TryLater` as `asked_twice`, or `StopTheNight`.
         """
-        wait = 1.0
-        try:
-            answer = self._asked(query, variables)
-            if not any(isinstance(f.error, Throttled | Unwell) for f in answer.failures):
-                return answer
-        except Throttled as error:
-            wait = error.wait
-            if wait > LONGEST_WAIT:
-                raise
-        except Unwell:
-            pass
-        traffic.METER.wait(SERVICE, wait)
-        self._pause(wait)
-        return self._asked(query, variables)
+
+        def is_well(answer: Answer) -> bool:
+            return not any(isinstance(f.error, Throttled | Unwell) for f in answer.failures)
+
+        asked = partial(self._asked, query, variables)
+        return traffic.asked_twice(SERVICE, asked, self._pause, is_well)
 
     def _asked(self, query: str, variables: Mapping[str, object]) -> Answer:
         with traffic.METER.request(SERVICE):
@@ -167,16 +149,10 @@ class NerdGraph:
         if row is None:
             body = traffic.words_of(response.content[:500].decode("utf-8", "replace"), self._key)
             return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {body}")
-        error = KINDS[row.error](f"{row.text} (HTTP {status})")
         wait = retry_after(response.headers.get("Retry-After", ""), time.time())
-        if isinstance(error, Throttled) and wait is not None:
-            wait = min(max(wait, 1.0), 86_400.0)
-            error = Throttled(
-                f"New Relic asks for fewer requests, and to wait {wait:,.0f} seconds: "
-                f"try again after that (HTTP {status})"
-            )
-            error.wait = wait
-        return error
+        if row.error == "Throttled" and wait is not None:
+            return traffic.throttled(SERVICE, status, wait)
+        return KINDS[row.error](f"{row.text} (HTTP {status})")
 
     def _answer(self, body: bytes) -> Answer:
         try:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from nightwatch_core.adapters.new_relic import groups, nerdgraph, nrql
+from nightwatch_core.adapters.stores.traffic import Unwell
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Trace, Window
@@ -173,9 +174,7 @@ class NewRelic:
             answer = self.client.ask(nerdgraph.QUERIES["entities"], q=query, cursor=cursor)
             page = answer.at("actor", "entitySearch", "results")
             if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
-                raise nerdgraph.Unwell(
-                    "New Relic left the applications out of its answer: try again"
-                )
+                raise Unwell("New Relic left the applications out of its answer: try again")
             entities += [
                 Entity(
                     guid=groups.text(row.get("guid"), groups.LONGEST_TITLE),

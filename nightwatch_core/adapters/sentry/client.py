@@ -10,27 +10,17 @@ from urllib.parse import quote
 import httpx
 
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.adapters.stores.traffic import Throttled, Unwell
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.text.plain_text import retry_after
 
 SERVICE = "Sentry"
 AT_ONCE = 4  # requests; Sentry also limits how many of one caller run at a time
 TIMES = httpx.Timeout(connect=5.0, read=60.0, write=10.0, pool=120.0)
 DEADLINE = 90.0  # seconds of one request, however slowly its bytes drip
-LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
 LONGEST_BODY = 32 * 1024 * 1024  # bytes of an answer
 
 Parameters = Mapping[str, str | int | tuple[str, ...]]
-
-
-class Throttled(TryLater):
-    """Sentry asks for fewer requests, and to wait that many seconds."""
-
-    wait = 1.0
-
-
-class Unwell(TryLater):
-    """Sentry, or the way to it, is unwell."""
 
 
 class Denied(StopTheNight):
@@ -41,21 +31,13 @@ class Missing(GiveUp):
     """There is no such thing, or the token may not know of it."""
 
 
-# What a status means, and what helps; where it is not listed, its hundreds are.
-STATUSES: Mapping[int, tuple[type[NightWatchError], str]] = {
-    401: (StopTheNight, "Sentry does not accept the token: check SENTRY_AUTH_TOKEN and SENTRY_URL"),
-    402: (Denied, "Sentry denies access"),
-    403: (Denied, "Sentry denies access: the token needs the scopes event:read and project:read"),
-    404: (
-        Missing,
-        "Sentry does not show it to this token: check SENTRY_ORG and SENTRY_ENVIRONMENT",
-    ),
-    408: (Unwell, "Sentry did not finish in time: try again, or shorten the window with --since"),
-    429: (Throttled, "Sentry asks for fewer requests: try again in some minutes"),
-    2: (Unwell, "Sentry's answer has no content: check SENTRY_URL"),
-    3: (StopTheNight, "SENTRY_URL redirects: set the address that it leads to"),
-    4: (GiveUp, "Sentry refuses a request of NightWatch: report it with this text"),
-    5: (Unwell, "Sentry has a problem: try again in some minutes"),
+KINDS: Mapping[str, type[NightWatchError]] = {
+    kind.__name__: kind for kind in (StopTheNight, Denied, Missing, Throttled, GiveUp, Unwell)
+}
+REFUSALS = {
+    status: row
+    for row in traffic.refusals("nightwatch_core.adapters.sentry")
+    for status in row.statuses
 }
 
 
@@ -89,21 +71,10 @@ class SentryApi:
     def page(self, *path: str, **parameters: str | int | tuple[str, ...]) -> tuple[Any, str]:
         """Return the JSON at a path and the cursor of what follows; empty where nothing does.
 
-        Asks once more where Sentry is throttled or unwell. Raises `TryLater` where there is no
-        answer, or where Sentry asks to wait for more than `LONGEST_WAIT` seconds.
+        Asks once more where Sentry is throttled or unwell; raises `TryLater` as `asked_twice`.
         """
-        place, wait = "/".join((*(quote(part, safe="") for part in path), "")), 1.0
-        try:
-            return self._asked(place, parameters)
-        except Throttled as error:
-            wait = error.wait
-            if wait > LONGEST_WAIT:
-                raise
-        except Unwell:
-            pass
-        traffic.METER.wait(SERVICE, wait)
-        self._pause(wait)
-        return self._asked(place, parameters)
+        place = "/".join((*(quote(part, safe="") for part in path), ""))
+        return traffic.asked_twice(SERVICE, lambda: self._asked(place, parameters), self._pause)
 
     def rows(
         self, most: int, *path: str, **parameters: str | int | tuple[str, ...]
@@ -148,15 +119,10 @@ class SentryApi:
 
     def _refusal(self, response: httpx.Response) -> NightWatchError:
         status = response.status_code
-        kind, text = STATUSES.get(status) or STATUSES.get(status // 100) or STATUSES[5]
-        error = kind(f"{text} (HTTP {status}{self._words(response)})")
-        if isinstance(error, Throttled) and (wait := _wait(response.headers)) is not None:
-            error = Throttled(
-                f"Sentry asks for fewer requests, and to wait {wait:,.0f} seconds: try again "
-                f"after that (HTTP {status})"
-            )
-            error.wait = wait
-        return error
+        row = REFUSALS.get(status) or REFUSALS.get(status // 100) or REFUSALS[5]
+        if row.error == "Throttled" and (wait := _wait(response.headers)) is not None:
+            return traffic.throttled(SERVICE, status, wait)
+        return KINDS[row.error](f"{row.text} (HTTP {status}{self._words(response)})")
 
     def _words(self, response: httpx.Response) -> str:
         """Return the detail of a refusal as one short line without the token."""
@@ -189,4 +155,4 @@ def _wait(headers: httpx.Headers) -> float | None:
     if wait is None:
         reset = retry_after(headers.get("X-Sentry-Rate-Limit-Reset", ""), now)
         wait = max(0.0, reset - now) if reset is not None else None
-    return min(max(wait, 1.0), 86_400.0) if wait is not None else None
+    return wait

@@ -13,7 +13,8 @@ from nightwatch_core.adapters.files.records import name_of, number_of
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import at, objects_in, text_at
 from nightwatch_core.adapters.files.times import time_of
-from nightwatch_core.adapters.sentry.client import SERVICE, Denied, Missing, SentryApi, Unwell
+from nightwatch_core.adapters.sentry.client import SERVICE, Denied, Missing, SentryApi
+from nightwatch_core.adapters.stores.traffic import Unwell
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -28,6 +28,8 @@ from nightwatch_core.models.options import Destination, SentRequest, ServiceCall
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import data_table
+
+T = TypeVar("T")
 
 UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
@@ -386,6 +388,58 @@ class Refusal(Value):
 def refusals(package: str) -> tuple[Refusal, ...]:
     """Read a refusals.toml; raises `ValidationError` where it is wrong."""
     return data_table(package, "refusals.toml", dict[str, tuple[Refusal, ...]])["refusals"]
+
+
+# Services that ask for fewer requests, or are unwell for a moment, are asked once more.
+
+LONGEST_WAIT = 60.0  # seconds; asked to come back later than that, we do not wait at all
+
+
+class Throttled(TryLater):
+    """A service asks for fewer requests, and to wait that many seconds."""
+
+    wait = 1.0
+
+
+class Unwell(TryLater):
+    """A service, or the way to it, is unwell."""
+
+
+def throttled(service: str, status: int, wait: float) -> Throttled:
+    """Return the exception for a service that asks to wait: a second at least, at most a day."""
+    wait = min(max(wait, 1.0), 86_400.0)
+    error = Throttled(
+        f"{service} asks for fewer requests, and to wait {wait:,.0f} seconds: try again after that "
+        f"(HTTP {status})"
+    )
+    error.wait = wait
+    return error
+
+
+def asked_twice(
+    service: str,
+    ask: Callable[[], T],
+    pause: Callable[[float], None],
+    is_well: Callable[[T], bool] = lambda _: True,
+) -> T:
+    """Ask, and once more where the service is throttled or unwell, or its answer is not well.
+
+    Raises what the second one raises, and `Throttled` for more than `LONGEST_WAIT` seconds.
+    """
+    wait = 1.0
+    try:
+        answer = ask()
+        if is_well(answer):
+            return answer
+    except Throttled as error:
+        wait = error.wait
+        if wait > LONGEST_WAIT:
+            raise
+    except Unwell:
+        pass
+    METER.wait(service, wait)
+    pause(wait)
+    return ask()
 
 
 # Answers of services, limited in bytes and seconds. HTTP libraries unpack a piece whole, a
