@@ -35,13 +35,11 @@ def publish_findings(
     try:
         gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
         tested = with_gates(report, gates)
-        issues = publish.plan_issues(
-            options, tested, own, publish.plan_pulls(options, tested, own, ()).skips
-        )
+        skips = publish.plan_pulls(options, tested, own, ()).skips
+        issues = publish.plan_issues(options, tested, own, skips)
         opened = one_by_one(publish.publish, issues.proposals, options, night, on_result=on_receipt)
-        gates = publish.through_the_gate(  # what reopening made due
-            report, own, cache, opened, gates, on_gate
-        )
+        # What reopening made due.
+        gates = publish.through_the_gate(report, own, cache, opened, gates, on_gate)
         pulls = publish.plan_pulls(options, with_gates(report, gates), own, opened)
         drafted = one_by_one(publish.publish, pulls.proposals, options, night, on_result=on_receipt)
     finally:

@@ -50,10 +50,8 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
         fetched = fetch_errors(options, night)
         known_groups = known_errors(options, night)
         selection = progress.select(select_groups(options, fetched, known_groups))
-        report = progress.update(
-            builder.add_errors(open_report(options, night), fetched, selection)
-        )
+        report = builder.add_errors(open_report(options, night), fetched, selection)
+        report = progress.update(report)
         earlier = builder.follow_up_input(fetched, outcomes.value)
-        return tell_the_team(
-            until_morning(report, progress, selection, earlier, outcomes, **choices)
-        )
+        done = until_morning(report, progress, selection, earlier, outcomes, **choices)
+        return tell_the_team(done)

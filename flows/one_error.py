@@ -50,11 +50,8 @@ def one_error(
         fetched, selection = seek_error(options, error, error_class, transaction)
         night = progress.begin(open_single(options, fetched, selection))
         progress.select(selection)
-        report = progress.update(
-            builder.add_errors(open_report(options, night), fetched, selection)
-        )
+        report = builder.add_errors(open_report(options, night), fetched, selection)
+        report = progress.update(report)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        earlier = FollowUpInput()
-        return tell_the_team(
-            until_morning(report, progress, selection, earlier, outcomes, learns=False)
-        )
+        found = (report, progress, selection, FollowUpInput(), outcomes)
+        return tell_the_team(until_morning(*found, learns=False))

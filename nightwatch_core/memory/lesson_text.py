@@ -101,10 +101,7 @@ def lesson_of(text: str, file: str) -> Lesson:
     meta, rest = frontmatter.read(text)
     if not meta:
         raise GiveUp("it has no front matter")
-    if any(
-        abs(number) > LARGEST
-        for number in (leaf for leaf in _leaves(meta) if isinstance(leaf, int))
-    ):
+    if any(isinstance(leaf, int) and abs(leaf) > LARGEST for leaf in _leaves(meta)):
         raise GiveUp("a number in it is too large to be one")
     values = {"related": meta.get(RELATED, ())} | {n: v for n, v in meta.items() if n in FIELDS}
     for name, value in values.items():

@@ -35,11 +35,8 @@ def merge_lessons(lessons: tuple[knowledge.Lesson, ...]) -> knowledge.Lesson:
 
     def age(lesson: knowledge.Lesson) -> tuple[date, date, str]:
         at = lesson.analysed_at
-        return (
-            at.date() if at else lesson.first_detected,
-            occurrences.last_seen(lesson),
-            lesson.file,
-        )
+        analysed = at.date() if at else lesson.first_detected
+        return analysed, occurrences.last_seen(lesson), lesson.file
 
     old_first = sorted(lessons, key=age)
     newest = old_first[-1]
@@ -153,9 +150,8 @@ def _history(
     earlier: knowledge.Lesson, fresh: knowledge.Lesson, analysis: Analysis, night: Night
 ) -> dict[str, object]:
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
-    stays_rejected = (
-        analysis.fix_alone and not analysis.has_fix and earlier.outcome in knowledge.TURNED_DOWN
-    )
+    has_no_fix = analysis.fix_alone and not analysis.has_fix
+    stays_rejected = has_no_fix and earlier.outcome in knowledge.TURNED_DOWN
     return {
         **({"edits": earlier.edits, "edits_read": earlier.edits_read} if stays_rejected else {}),
         **occurrences.names_kept(earlier, analysis.case),
@@ -237,13 +233,8 @@ def add_publications(
     lesson: knowledge.Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
 ) -> knowledge.Lesson:
     """Add what was published for a lesson; a new pull request starts without an outcome."""
-    own = [
-        receipt
-        for receipt in receipts
-        if not lesson.names.isdisjoint(receipt.names)
-        and receipt.status in _PUBLISHED
-        and receipt.number
-    ]
+    published = (item for item in receipts if item.status in _PUBLISHED and item.number)
+    own = [item for item in published if not lesson.names.isdisjoint(item.names)]
     numbers = {_item_of(receipt): receipt.number for receipt in reversed(own)}
     pull = numbers.get("pull", lesson.pr_number)
     update = {
@@ -324,10 +315,7 @@ def is_its_own(lesson: knowledge.Lesson, case: Case, report: RunReport) -> bool:
     """
     if lesson.fingerprint in names(case):
         return True
-    cases = [analysis.case for analysis in report.analyses] + [
-        failure.case for failure in report.failures
-    ]
-    others = (names(other) for other in cases if other.fingerprint != case.fingerprint)
+    others = (names(other) for other in report.attempted if other.fingerprint != case.fingerprint)
     return is_same_error(case, lesson) and all(lesson.fingerprint not in n for n in others)
 
 
@@ -340,9 +328,7 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
         closings = (r for r in report.receipts if r.kind == "close" and r.status in _PUBLISHED)
         if any(not lesson.names.isdisjoint(receipt.names) for receipt in closings):
             lesson = mark_answered(lesson, "verified")
-    if lesson.fingerprint in {
-        name for analysis in report.analyses for name in analysis.prior_fingerprints
-    }:
+    if any(lesson.fingerprint in item.prior_fingerprints for item in report.analyses):
         lesson = occurrences.count_match(lesson, night)
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
     if case := next(failed, None):

@@ -97,18 +97,14 @@ def _problem(problem: knowledge.Problem) -> knowledge.Problem | None:
 def _decision(decision: knowledge.Decision) -> knowledge.Decision | None:
     rest = tuple(map(_text, (decision.alternatives, decision.rationale)))
     choice = next(filter(None, (_text(decision.choice), *reversed(rest))), "")
-    return (
-        knowledge.Decision(choice=choice, alternatives=rest[0], rationale=rest[1])
-        if choice
-        else None
-    )
+    named = knowledge.Decision(choice=choice, alternatives=rest[0], rationale=rest[1])
+    return named if choice else None
 
 
 def _text(text: str) -> str:
     """Clean lines without the indentation they share."""
-    clean = escaping.clean(
-        text[: 4 * limits.LONGEST_ELEMENT].replace("\r\n", "\n").replace("\r", "\n")
-    )
+    text = text[: 4 * limits.LONGEST_ELEMENT].replace("\r\n", "\n").replace("\r", "\n")
+    clean = escaping.clean(text)
     first, _, rest = clean.strip().partition("\n")
     lines = f"{first}\n{textwrap.dedent(rest)}".split("\n")
     return _cut("\n".join(row.rstrip() for row in lines).strip())
@@ -133,9 +129,8 @@ def notes_in(text: str) -> tuple[knowledge.Notes, ...]:
     At most 20 sections of 64 KiB are read, and 50 items of each kind.
     """
     bodies = _sections(text.replace("\r\n", "\n").replace("\r", "\n"))
-    return tuple(
-        notes for body in islice(bodies, limits.MOST_SECTIONS) if not (notes := _notes(body)).empty
-    )
+    every = map(_notes, islice(bodies, limits.MOST_SECTIONS))
+    return tuple(notes for notes in every if not notes.empty)
 
 
 def _sections(text: str) -> Iterator[str]:
@@ -271,9 +266,8 @@ def add_notes(
         )
     own = lesson.names | {lesson.file}
     linked = dict.fromkeys((*lesson.related, *(item for item in related if item not in own)))
-    return lesson.model_copy(
-        update={"notes": every, "related": tuple(linked)[-limits.MOST_RELATED :]}
-    )
+    update = {"notes": every, "related": tuple(linked)[-limits.MOST_RELATED :]}
+    return lesson.model_copy(update=update)
 
 
 def as_task(lesson: knowledge.Lesson) -> knowledge.TaskFile:
@@ -299,9 +293,8 @@ def lesson_notes(lesson: knowledge.Lesson) -> knowledge.Notes:
     tried = [edit.description for edit in lesson.edits if edit.description]
     solution = "; ".join(tried or lesson.next_steps)
     if solution and lesson.outcome in _BAD_ENDS:
-        last = next(
-            (event for event in reversed(lesson.outcomes) if event.kind == lesson.outcome), None
-        )
+        same = (event for event in reversed(lesson.outcomes) if event.kind == lesson.outcome)
+        last = next(same, None)
         comments = line(" / ".join(last.words[:3]), 500) if last else ""
         quoted = f" (“{comments}”)" if comments else ""
         solution = f"Proposed, then {lesson.outcome}{quoted}: {solution}"

@@ -104,9 +104,8 @@ def follow_lesson(
     if not outcomes and not verified and watch == lesson.watch:
         return None
     outcome = outcomes[-1].kind if outcomes else lesson.outcome
-    return no_news(lesson).model_copy(
-        update={"outcomes": outcomes, "verified": verified, "watch": watch, "outcome": outcome}
-    )
+    update = {"outcomes": outcomes, "verified": verified, "watch": watch, "outcome": outcome}
+    return no_news(lesson).model_copy(update=update)
 
 
 def _unannounced(
@@ -114,11 +113,8 @@ def _unannounced(
 ) -> OutcomeEvent | None:
     """Return the verdict on a merged and verified fix whose open issue does not say so yet."""
     states = {(item.kind, item.state, item.number) for item in mine}
-    if (
-        watch is None
-        or watch.verdict != "verified"
-        or not any((kind, state) == ("issue", "open") for kind, state, _ in states)
-    ):
+    has_open_issue = any(item.kind == "issue" and item.state == "open" for item in mine)
+    if watch is None or watch.verdict != "verified" or not has_open_issue:
         return None
     is_merged = ("pull", "merged", watch.number) in states  # a document's own word is none
     last = (event for event in reversed(outcomes) if event.kind == "verified")
@@ -148,16 +144,14 @@ def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[Outco
     kinds += [kind for kind in labelled if kind not in known]
     # An issue that is open again after a regression was reopened by us: that is no more news.
     by_us = lesson.watch is not None and lesson.watch.verdict == "regressed"
-    comments = [line(text, LONGEST_WORDS) for text in item.words[:MOST_QUOTED]]
+    comments = tuple(filter(None, (line(t, LONGEST_WORDS) for t in item.words[:MOST_QUOTED])))
     return [
         OutcomeEvent(
             kind=kind,
             number=item.number,
             on=night_date(tonight.night),
             night=tonight.night.id,
-            words=tuple(filter(None, comments))
-            if kind in ("closed unmerged", "not planned", "wrong")
-            else (),
+            words=comments if kind in ("closed unmerged", "not planned", "wrong") else (),
             because=REOPENED if by_us and kind == "reopened" else "",
             answered=by_us and kind == "reopened",
         )
@@ -179,11 +173,8 @@ def no_news(lesson: Lesson) -> OutcomeUpdate:
 def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     """Add what a night brought to a lesson; adding it again changes nothing."""
     earlier = {(event.kind, event.number, event.night) for event in lesson.outcomes}
-    new = tuple(
-        event
-        for event in news.outcomes[-MOST_OUTCOMES:]
-        if (event.kind, event.number, event.night) not in earlier
-    )
+    latest = news.outcomes[-MOST_OUTCOMES:]
+    new = tuple(e for e in latest if (e.kind, e.number, e.night) not in earlier)
     # Verdicts are those of the pull request.
     ends = {
         ("issue" if event.kind in (*SHUT, "reopened") else "pull", event.number): event.kind
@@ -342,9 +333,8 @@ def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands)
         return None
     if commit.at and aware(commit.at) >= merged:
         return end
-    proposed = {
-        item.fix for item in lesson.proposed if (item.kind, item.number) == ("pull", watch.number)
-    }
+    pulls = (item for item in lesson.proposed if item.kind == "pull")
+    proposed = {item.fix for item in pulls if item.number == watch.number}
     has_another = bool(proposed - {"", fix_digest(lesson.edits)})
     return end if not has_another and stands(lesson) else None
 
@@ -468,27 +458,18 @@ def _regression(
         return f"issue #{reopened} was reopened"
     old = lesson.watch.after if lesson.watch and lesson.watch.number == watch.number else None
     earlier = old or OccurrenceCount()
-    new = OccurrenceCount(
-        occurrences=max(0, watch.after.occurrences - earlier.occurrences),
-        hours=max(0.0, watch.after.hours - earlier.hours),
-    )
+    new = _without(watch.after, earlier)
     if not new.occurrences or watch.deployed_at is None:
         return ""
-    backs = [
-        aware(group.regressed_at)
-        for group in tonight.groups
-        if group.regressed_at and group.fingerprint in lesson.names
-    ]
-    if backs := [at for at in backs if at > aware(watch.deployed_at)]:
+    groups = [group for group in tonight.groups if group.fingerprint in lesson.names]
+    returns = (aware(group.regressed_at) for group in groups if group.regressed_at)
+    if backs := [at for at in returns if at > aware(watch.deployed_at)]:
         day = min(backs).date().isoformat()
         return f"its source says that it was resolved and came back on {day}"
     if not watch.verdict:
         return ""
     recent = _lately(lesson, watch, tonight, new)
-    calm = OccurrenceCount(
-        occurrences=max(0, watch.after.occurrences - recent.occurrences),
-        hours=max(0.0, watch.after.hours - recent.hours),
-    )
+    calm = _without(watch.after, recent)
     before = watch.before.model_copy(update={"traffic": None})
     enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * rates.expected(before, recent))
     if recent.occurrences < enough or rates.chances(calm, recent).at_least >= COMES_BACK:
@@ -497,6 +478,11 @@ def _regression(
         f"{rates.count_text(recent)} lately, {rates.count_text(calm)} since the fix until then, "
         f"{rates.count_text(before)} before it"
     )
+
+
+def _without(whole: OccurrenceCount, part: OccurrenceCount) -> OccurrenceCount:
+    occurrences = max(0, whole.occurrences - part.occurrences)
+    return OccurrenceCount(occurrences=occurrences, hours=max(0.0, whole.hours - part.hours))
 
 
 def _lately(

@@ -3,12 +3,10 @@
 import heapq
 import math
 import re
-import tomllib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,6 +18,7 @@ from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.fingerprints import FUNCTION_NOISE
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.templates import (
     message_template,
     says_another_thing,
@@ -217,9 +216,7 @@ class Learned(Value):
     calibration: tuple[tuple[float, float], ...]
 
 
-LEARNED = Learned.model_validate(
-    tomllib.loads((files(__package__) / "recall.toml").read_text("utf-8"))
-)
+LEARNED = data_table("nightwatch_core.memory", "recall.toml", Learned)
 CALIBRATION = LEARNED.calibration
 SATURATION, LENGTH_MATTERS = 1.2, 0.75  # BM25's usual k1 and b
 UNTOLD = 0.15  # what a field that a lesson lacks counts; chosen on lessons without their traces

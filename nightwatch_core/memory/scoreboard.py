@@ -149,9 +149,8 @@ def judgements(lessons: Iterable[knowledge.Lesson]) -> tuple[Judgement, ...]:
             )
             attempts[""] = [unpublished]
         ends = [*attempts][-1:]
-        judged += [
-            _judged(lesson, items, unnumbered=name in ends) for name, items in attempts.items()
-        ]
+        pairs = attempts.items()
+        judged += [_judged(lesson, items, unnumbered=name in ends) for name, items in pairs]
     return tuple(judged)
 
 

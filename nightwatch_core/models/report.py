@@ -152,8 +152,12 @@ class RunReport(Value):
     @property
     def cases(self) -> tuple[Case, ...]:
         """Return every case it tells of, those that were not analysed last."""
-        analysed = (*(a.case for a in self.analyses), *(failure.case for failure in self.failures))
-        return *analysed, *(Case(leader=item.group) for item in self.dropped)
+        return *self.attempted, *(Case(leader=item.group) for item in self.dropped)
+
+    @property
+    def attempted(self) -> tuple[Case, ...]:
+        """Return the cases that were analysed, and those whose analysis failed."""
+        return *(item.case for item in self.analyses), *(item.case for item in self.failures)
 
 
 # Words for a night's bundle: what it was told, by question, and what it decided.

@@ -87,14 +87,7 @@ def _overlap(window: Window, other: Window) -> bool:
 
 def night_groups(report: RunReport) -> NightGroups:
     """Return all error groups of a report, each once and with only what rules look at."""
-    cases = (
-        *(analysis.case for analysis in report.analyses),
-        *(failure.case for failure in report.failures),
-    )
-    every = (
-        *(group for case in cases for group in case.groups),
-        *(dropped.group for dropped in report.dropped),
-    )
+    every = (group for case in report.cases for group in case.groups)
     groups = {
         group.fingerprint: ErrorGroup(
             fingerprint=group.fingerprint,

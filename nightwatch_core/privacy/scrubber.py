@@ -199,17 +199,10 @@ class Scrubber:
             names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
             spans = (match.span(name) for name in names if match[name] is not None)
             start, end = next(spans, match.span())
-            touching = MASK.finditer(
-                text, max(0, start - _LONGEST_MASK), min(len(text), start + _LONGEST_MASK)
-            )
-            behind = MASK.finditer(
-                text, max(start, end - _LONGEST_MASK), min(len(text), end + _LONGEST_MASK)
-            )
-            cuts_mask = any(
-                mask.start() <= start < mask.end() or mask.start() < end < mask.end()
-                for mask in (*touching, *behind)
-            )
-            if cuts_mask:
+            touching = MASK.finditer(text, max(0, start - _LONGEST_MASK), start + _LONGEST_MASK)
+            behind = MASK.finditer(text, max(start, end - _LONGEST_MASK), end + _LONGEST_MASK)
+            masks = (mask.span() for mask in (*touching, *behind))
+            if any(first <= start < last or first < end < last for first, last in masks):
                 return match[0]
             mask = self.masks.mask(rule.kind, text[start:end], _same(rule.kind, text[start:end]))
             lines = "\n" * text.count("\n", start, end)  # line numbers stay what they were

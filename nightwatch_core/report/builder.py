@@ -155,10 +155,7 @@ def fail_report(
 
     Groups of the `selection` that the night did not come to are listed with those not analysed.
     """
-    analysed = (analysis.case for analysis in report.analyses)
-    cases = (*analysed, *(failure.case for failure in report.failures))
-    seen = {group.fingerprint for case in cases for group in case.groups}
-    seen |= {group.group.fingerprint for group in report.dropped}
+    seen = {group.fingerprint for case in report.cases for group in case.groups}
     left = (group for group in selection.kept if group.fingerprint not in seen)
     ended = (DroppedGroup(group=group, kind="ended", reason=ENDED) for group in left)
     update = {
@@ -195,12 +192,9 @@ def add_publications(report: RunReport, acted: assignment.PublishResult) -> RunR
     }
     whole = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
     barred = [receipt for receipt in acted.receipts if receipt.barred]
-    right = (
-        f"{plural(len(barred), 'publication')} refused because of missing permissions"
-        if barred
-        else ""
-    )
-    return degrade(whole, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
+    refused = f"{plural(len(barred), 'publication')} refused because of missing permissions"
+    right = f"{refused}: {barred[0].reason}" if barred else ""
+    return degrade(whole, *acted.troubles, trouble, right)
 
 
 def add_ci(report: RunReport, result: assignment.CiResult) -> RunReport:
@@ -219,9 +213,8 @@ def add_batch_triage(report: RunReport, triage: assignment.BatchTriage) -> RunRe
     silent = f"none of {plural(len(triage.judged), 'error')} was triaged"
     light = triage.model_copy(update={"judged": (), "kept": (), "waiting": ()})
     update = {"batch_triage": light, "usage": report.usage + triage.usage}
-    return degrade(
-        report.model_copy(update=update), silent if triage.judged and not answered else ""
-    )
+    is_silent = triage.judged and not answered
+    return degrade(report.model_copy(update=update), silent if is_silent else "")
 
 
 # Results of running fixes, added to their findings.

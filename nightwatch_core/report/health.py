@@ -195,7 +195,8 @@ def left_sentence(health: Health | None, command: str = "nightwatch") -> str:
         else f"run data for {item.service} at {item.host} (not listed)"
         for item in health.left
     )
-    return line(f"{'; '.join(parts)}: `{command} manifest`" if health.left else "none", blocks.LONG)
+    text = f"{'; '.join(parts)}: `{command} manifest`" if health.left else "none"
+    return line(text, blocks.LONG)
 
 
 def _entry(item: ServiceHealth) -> blocks.Entry:

@@ -36,7 +36,7 @@ from nightwatch_core.publish.blocks import (
 from nightwatch_core.publish.expected_value import names_of
 from nightwatch_core.publish.finding import failed_in, sentence
 from nightwatch_core.report import facts as plain
-from nightwatch_core.report.headline import PUBLISHED, opened
+from nightwatch_core.report.headline import opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import (
@@ -206,11 +206,8 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
                 small=watch_figures(watch) if watch.deployed_at else waiting,
             )
             entries.append(entry)
-    left = [
-        item
-        for item in report.outcomes
-        if item.state != "open" and (item.kind, item.number) not in shown
-    ]
+    closed = (item for item in report.outcomes if item.state != "open")
+    left = [item for item in closed if (item.kind, item.number) not in shown]
     for item in sorted(left if limits.standing else (), key=lambda item: -item.number):
         why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
         entry = Entry(
@@ -344,11 +341,8 @@ def one_command(report: RunReport, fingerprint: str, verb: str = "one") -> str:
 def capture_command(analysis: Analysis, report: RunReport) -> str:
     """Return the command that captures the lesson; empty where nothing was opened."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
-    is_opened = any(
-        receipt.kind in ("issue", "pull") and receipt.status in PUBLISHED and names & receipt.names
-        for receipt in report.receipts
-    )
-    learned = is_opened and analysis.has_cause
+    made = (*opened(report, "issue"), *opened(report, "pull"))
+    learned = analysis.has_cause and any(names & receipt.names for receipt in made)
     return one_command(report, analysis.case.fingerprint, "compound") if learned else ""
 
 
@@ -407,9 +401,8 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
     path = report_files(report)[-1:] if entries and limits.paths else ()
     where = _commands("Full list", path)
     title = f"{plural(total, 'record')} could not be read"
-    return section(
-        "unreadable", title, cut(Entries, entries, limits.lines, len(report.rejects)), where
-    )
+    shown = cut(Entries, entries, limits.lines, len(report.rejects))
+    return section("unreadable", title, shown, where)
 
 
 def complaints(report: RunReport, limits: Limits) -> Section:
@@ -423,11 +416,7 @@ def complaints(report: RunReport, limits: Limits) -> Section:
 
 def run(report: RunReport, limits: Limits) -> Section:
     """Return the conditions under which all this was found."""
-    cases = (
-        *(analysis.case for analysis in report.analyses),
-        *(failure.case for failure in report.failures),
-    )
-    errors_at = Counter(case.commit.sha for case in cases if case.commit)
+    errors_at = Counter(case.commit.sha for case in report.attempted if case.commit)
     accounts, known = report.accounts, report.experience
     events = (event.kind for news in report.followed for event in news.outcomes)
     merged = known.merged + sum(kind in knowledge.MERGED for kind in events)
@@ -500,12 +489,8 @@ def _learned(report: RunReport) -> tuple[Paragraphs, ...]:
 def _again(report: RunReport) -> tuple[Command, ...]:
     if report.options.batch_mode or len(report.analyses) == 1:  # none, or it stands with that one
         return ()
-    names = (
-        *(analysis.fingerprint for analysis in report.analyses),
-        *(failure.case.fingerprint for failure in report.failures),
-        *(group.group.fingerprint for group in report.dropped),
-    )
-    command = next(filter(None, (one_command(report, name) for name in names)), "")
+    commands = (one_command(report, case.fingerprint) for case in report.cases)
+    command = next(filter(None, commands), "")
     return _commands("Analyse one error again", filter(None, (command,)))
 
 

@@ -249,9 +249,8 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
-    filled = default_ports.fill_ports(
-        options, services.available(at), DEFAULT_MODEL, services.lacking(at), services.PRICES
-    )
+    known = services.available(at), DEFAULT_MODEL, services.lacking(at), services.PRICES
+    filled = default_ports.fill_ports(options, *known)
     services.check_installed(filled, at)
     return filled
 

@@ -177,12 +177,10 @@ def destinations(prefect: str) -> tuple[Destination, ...]:
     addresses = {"Prefect": prefect, "the shared folder": at.shared_url}
     if at.database_url:
         addresses["the database"] = f"postgresql://{located(at.database_url)[0]}"
-    hosts = {
-        name: urlsplit(address).netloc.rpartition("@")[2] for name, address in addresses.items()
-    }
+    hosts = (urlsplit(address).netloc.rpartition("@")[2] for address in addresses.values())
     unlisted = (
         Destination(service=name, host=host, listed=False)
-        for name, host in hosts.items()
+        for name, host in zip(addresses, hosts, strict=True)
         if host and not is_private(f"http://{host}")
     )
     return (*MANIFEST.destinations(), *unlisted)

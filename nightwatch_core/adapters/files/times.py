@@ -150,10 +150,8 @@ def time_of(value: object) -> datetime | None:
         per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
         if not per_second or seconds < 0:
             return None
-        whole = (
-            int(value) if isinstance(value, int | str) and str(value).strip().isdigit() else None
-        )
-        micros = (whole if whole is not None else seconds) * 1_000_000 // per_second
+        is_whole = isinstance(value, int | str) and str(value).strip().isdigit()
+        micros = (int(str(value)) if is_whole else seconds) * 1_000_000 // per_second
         return _sane(_EPOCH + timedelta(microseconds=int(micros)))
     return _of_text(value.strip()[:80]) if isinstance(value, str) else None
 

@@ -50,9 +50,8 @@ class Trees:
             if old == new:
                 continue
             path = f"{above}{name}"
-            old_tree, new_tree = (
-                n.oid if n and n.mode == objects.FOLDER else "" for n in (old, new)
-            )
+            both = (old, new)
+            old_tree, new_tree = (n.oid if n and n.mode == objects.FOLDER else "" for n in both)
             if old_tree or new_tree:
                 states |= self.differences(old_tree, new_tree, f"{path}/")
             if new and not new_tree:

@@ -187,7 +187,5 @@ def _concluded(row: Mapping[str, Any], source: str) -> Concluded:
         return Concluded(str(row.get("context") or "status"), str(row.get("state") or _PENDING))
     done = row.get("status") == "completed"
     conclusion = str(row.get("conclusion") or _PENDING) if done else _PENDING
-    number = row.get("id")
-    return Concluded(
-        str(row.get("name") or source), conclusion, number if isinstance(number, int) else 0, source
-    )
+    id = row["id"] if isinstance(row.get("id"), int) else 0
+    return Concluded(str(row.get("name") or source), conclusion, id, source)

@@ -160,9 +160,8 @@ class TreeRow(Row):
     @property
     def nodes(self) -> dict[str, Node]:
         """Return its names by path."""
-        return {
-            row.path: Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree
-        }
+        nodes = (Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree)
+        return {node.path: node for node in nodes}
 
 
 class ChangedFileRow(Row):

@@ -5,6 +5,7 @@ Items are found by their keys in lists, which know of the last second; searches 
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Literal, Protocol
 
 from nightwatch_core.adapters.git.branch import Refused, mailed_changes
@@ -115,9 +116,8 @@ class HostOutbox(_Outbox):
         if existing := self._find_issue(issue.key):
             return proposals.receipt_for(issue, "already there", existing.number, existing.html_url)
         labels = self._labels(issue.labels)
-        made = self._writes.make(
-            lambda: self._make_issue(issue, labels), lambda: self._find_issue(issue.key)
-        )
+        find = partial(self._find_issue, issue.key)
+        made = self._writes.make(lambda: self._make_issue(issue, labels), find)
         unlabelled = LABEL not in made.labels
         reason = self._add_labels("issue", made.number, labels) if unlabelled else ""
         reason = reason or self._make_verdict_labels()
@@ -193,10 +193,8 @@ class HostOutbox(_Outbox):
         return mailed_changes(trees, messages, self._clock.now(), self._scrub)
 
     def _say(self, on: Kind, number: int, key: str, body: str) -> Authored:
-        return self._writes.make(
-            lambda: self._make_comment(on, number, body),
-            lambda: self._find_comment(on, number, key),
-        )
+        find = partial(self._find_comment, on, number, key)
+        return self._writes.make(lambda: self._make_comment(on, number, body), find)
 
     def _add_labels(self, on: Kind, number: int, labels: list[str]) -> str:
         """Return why not where that fails: what was made stays made."""
@@ -222,9 +220,8 @@ class HostOutbox(_Outbox):
         if existing := self._find_pull(pull):
             missing = LABEL not in existing.labels
             reason = self._add_labels("pull", existing.number, labels) if missing else ""
-            return proposals.receipt_for(
-                pull, "already there", existing.number, existing.html_url, reason
-            )
+            there = existing.number, existing.html_url, reason
+            return proposals.receipt_for(pull, "already there", *there)
         base = pull.base or self._default_branch()
         branch = self._branches.make(pull, base)
         try:

@@ -387,9 +387,8 @@ class LocalDelivery:
             meta, body = item.parts()
         except GiveUp as error:
             raise Refused(f"{item.path.name} cannot be read: {error}") from error
-        named = read_marker(joined_body(body, (comment.fingerprint, *comment.also)))
-        if named is not None:
-            text = joined_body(body, (comment.fingerprint, *comment.also))
+        text = joined_body(body, (comment.fingerprint, *comment.also))
+        if named := read_marker(text):
             write(item.path, {**meta, "also": [*named.also]}, text)
 
     def _place(self, name: str) -> Path:

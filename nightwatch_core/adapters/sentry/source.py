@@ -107,10 +107,8 @@ class Sentry:
             many = PAGES * PAGE
             partial += (f"Sentry has more than {many:,} open issues: the rarest were not read",)
         resolved = sum(issue.triage.state == "resolved" for issue in issues)
-        left_out = f"{plural(resolved, 'issue')} resolved in Sentry"
-        return Fetched(
-            groups=groups, window=window, partial=partial, left_out=(left_out,) if resolved else ()
-        )
+        left_out = (f"{plural(resolved, 'issue')} resolved in Sentry",) if resolved else ()
+        return Fetched(groups=groups, window=window, partial=partial, left_out=left_out)
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """Return traces of the latest and the recommended event, newest first."""

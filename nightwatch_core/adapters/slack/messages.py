@@ -182,12 +182,12 @@ class Message(Value):
 def messages(night: RunReport) -> tuple[Message, ...]:
     """Return the parent and its replies in order, each within Slack's limits."""
     shown = view(night, SHOWN)
-    told = (
+    replies = (
         _reply(f"error {plain(night.analyses[item.rank - 1].fingerprint, 100)}", item)
         for item in shown.findings
         if item.is_new
     )
-    return (_parent(shown), *told, *_follow_up(shown))
+    return (_parent(shown), *replies, *_follow_up(shown))
 
 
 def _parent(shown: report.ReportView) -> Message:
@@ -212,14 +212,14 @@ def _parent(shown: report.ReportView) -> Message:
     kinds = ("failures", "batch_triage", "dropped", "unreadable", "health")
     details = (section(section_text(shown.section(kind), PARENT[kind])) for kind in kinds)
     below = (*(block for blocks in details for block in blocks), *context(end))
-    tables = (
-        item for item in shown.section("errors").blocks if isinstance(item, report.ErrorTable)
-    )
+    listed = shown.section("errors").blocks
     room = MESSAGE - weight(above) - weight(below)
-    rows = tuple(block for item in tables for block in table(item, room))
+    tables = (table(item, room) for item in listed if isinstance(item, report.ErrorTable))
+    rows = tuple(block for blocks in tables for block in blocks)
+    news = [row for row in shown.rows if row.is_new][:8]
     errors = (
         f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
-        for row in [row for row in shown.rows if row.is_new][:8]
+        for row in news
     )
     text = _plain_text((mrkdwn(title), trouble, headline, changed, source, *errors, end))
     return Message(part="parent", blocks=(*above, *rows, *below), text=text)
@@ -235,21 +235,24 @@ def _reply(name: str, finding: report.Finding) -> Message:
 
 def _first(shown: report.Section) -> str:
     """The error to begin with: what broke, since when, whose change, what to do first."""
-    told = ""
-    for finding in (item for part in shown.blocks for item in getattr(part, "items", ())):
-        glance = "\n".join(f"{fact.name}: {mrkdwn(fact.text, 300)}" for fact in finding.glance)
-        told = f"*{shown.title}: {finding.rank}. {mrkdwn(finding.title, 150)}*\n{glance}"
-    return told
+    findings = [item for part in shown.blocks for item in getattr(part, "items", ())]
+    if not findings:
+        return ""
+    head = f"*{shown.title}: {findings[-1].rank}. {mrkdwn(findings[-1].title, 150)}*"
+    return f"{head}\n" + "\n".join(_glance(findings[-1]))
 
 
 def _about(finding: report.Finding) -> str:
     where = f" · {code(finding.where)}" if finding.where else ""
     since = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
     error = code(finding.error, 150) or "an error"
-    glance = (f"{fact.name}: {mrkdwn(fact.text, 300)}" for fact in finding.glance)
     confidence = finding.sureness or finding.confidence
     seen = f"{finding.seen} · confidence: *{confidence}*{since}"
-    return "\n".join((f"{error}{where} · {seen}", *glance))
+    return "\n".join((f"{error}{where} · {seen}", *_glance(finding)))
+
+
+def _glance(finding: report.Finding) -> Iterator[str]:
+    return (f"{fact.name}: {mrkdwn(fact.text, 300)}" for fact in finding.glance)
 
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:

@@ -100,11 +100,9 @@ class SlackCalls:
         raise AssertionError("unreachable")
 
     def _called(self, method: str, arguments: Mapping[str, Any]) -> Answer:
-        in_json = method in IN_JSON
+        encoded: dict[str, Any] = {"json" if method in IN_JSON else "data": arguments}
         try:
-            response = self._client.post(
-                method, json=arguments if in_json else None, data=None if in_json else arguments
-            )
+            response = self._client.post(method, **encoded)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise TryLater(f"Slack cannot be reached: {type(error).__name__}") from None
         except httpx.HTTPError as error:
@@ -116,11 +114,10 @@ class SlackCalls:
             asked = retry_after(response.headers.get("retry-after", ""), now) or 1.0
             raise _Throttled(max(1.0, asked))
         try:
-            answer = traffic.json_of(response.content)
+            body = traffic.json_of(response.content)
         except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            answer = {}
+            body = None
+        answer = body if isinstance(body, dict) else {}
         if answer.get("ok") is not True:
             raise _error(response.status_code, answer)
         listed = response.headers.get("x-oauth-scopes", "").split(",")
