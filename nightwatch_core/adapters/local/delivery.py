@@ -310,15 +310,15 @@ class LocalDelivery:
                 return self._open_issue(proposal)
             case proposals.DraftPull():
                 return self._draft_pull(proposal)
+            case proposals.Close(closes=True):
+                now = self.clock.now().isoformat()
+                closed = {"state": "closed", "state_reason": "completed", "closed_at": now}
+                return self._comment_with_state(proposal, closed)
             case proposals.Comment() | proposals.Close():
                 return self._comment(proposal)
             case proposals.Reopen():
                 opened = {"state": "open", "state_reason": "reopened", "closed_at": ""}
                 return self._comment_with_state(proposal, opened)
-            case proposals.Close(closes=True):
-                now = self.clock.now().isoformat()
-                closed = {"state": "closed", "state_reason": "completed", "closed_at": now}
-                return self._comment_with_state(proposal, closed)
             case proposals.PullUpdate():
                 raise Refused("no CI runs on local branches")
 

@@ -6,7 +6,7 @@ from deliveries import HISTORY, ISSUE, delivery, outbox, pull, set_state
 from git_repositories import git, repository
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Comment, OwnItem, Reopen
+from nightwatch_core.models.proposals import Close, Comment, OwnItem, Reopen
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import marker
 
@@ -96,6 +96,14 @@ def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop):
     kept = Path(receipt.url).read_text()
     assert kept.endswith("-->\n\nWhy.\n")
     assert "<!-- also v1:bb v1:cc -->" in kept
+
+
+@pytest.mark.parametrize(("closes", "state"), [(True, "closed"), (False, "open")])
+def test_a_verified_fix_closes_its_issue_where_the_setting_says_so(shop, closes, state):
+    delivery(shop).publish(ISSUE)
+    done = Close(key="c1", fingerprint="v1:aa", number=1, title="t", body="Good.", closes=closes)
+    assert delivery(shop, "next").publish(done).status == "done"
+    assert delivery(shop).own_items()[0].state == state
 
 
 def test_reopening_opens_the_file_and_says_why(shop):
