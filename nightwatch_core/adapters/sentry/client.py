@@ -31,13 +31,21 @@ class Missing(GiveUp):
     """There is no such thing, or the token may not know of it."""
 
 
-KINDS: Mapping[str, type[NightWatchError]] = {
-    kind.__name__: kind for kind in (StopTheNight, Denied, Missing, Throttled, GiveUp, Unwell)
-}
-REFUSALS = {
-    status: row
-    for row in traffic.refusals("nightwatch_core.adapters.sentry")
-    for status in row.statuses
+# What a status means, and what helps; where it is not listed, its hundreds are.
+STATUSES: Mapping[int, tuple[type[NightWatchError], str]] = {
+    401: (StopTheNight, "Sentry does not accept the token: check SENTRY_AUTH_TOKEN and SENTRY_URL"),
+    402: (Denied, "Sentry denies access"),
+    403: (Denied, "Sentry denies access: the token needs the scopes event:read and project:read"),
+    404: (
+        Missing,
+        "Sentry does not show it to this token: check SENTRY_ORG and SENTRY_ENVIRONMENT",
+    ),
+    408: (Unwell, "Sentry did not finish in time: try again, or shorten the window with --since"),
+    429: (Throttled, "Sentry asks for fewer requests: try again in some minutes"),
+    2: (Unwell, "Sentry's answer has no content: check SENTRY_URL"),
+    3: (StopTheNight, "SENTRY_URL redirects: set the address that it leads to"),
+    4: (GiveUp, "Sentry refuses a request of NightWatch: report it with this text"),
+    5: (Unwell, "Sentry has a problem: try again in some minutes"),
 }
 
 
@@ -119,10 +127,10 @@ class SentryApi:
 
     def _refusal(self, response: httpx.Response) -> NightWatchError:
         status = response.status_code
-        row = REFUSALS.get(status) or REFUSALS.get(status // 100) or REFUSALS[5]
-        if row.error == "Throttled" and (wait := _wait(response.headers)) is not None:
+        kind, text = STATUSES.get(status) or STATUSES.get(status // 100) or STATUSES[5]
+        if kind is Throttled and (wait := _wait(response.headers)) is not None:
             return traffic.throttled(SERVICE, status, wait)
-        return KINDS[row.error](f"{row.text} (HTTP {status}{self._words(response)})")
+        return kind(f"{text} (HTTP {status}{self._words(response)})")
 
     def _words(self, response: httpx.Response) -> str:
         """Return the detail of a refusal as one short line without the token."""
