@@ -66,7 +66,7 @@ def news(lesson: knowledge.Lesson, tonight: CaseTonight) -> str:
 
 
 def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[str, str, str]:
-    """Return a regression, a spike and the lesson's age as far as they are news, else empty."""
+    """Return a regression, a comeback or spike, and the lesson's age; empty what is no news."""
     seen, end = lesson.seen_until, tonight.night.window.until
     # The lesson's own nights may have seen it come back: the same return is news once.
     if seen and seen.tzinfo and not occurrences.plausible(seen, tonight.night):
@@ -76,13 +76,13 @@ def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[
     without = [item.night.window for item in tonight.nights if item.night]
     without = [window for window in without if seen and window.since >= seen]
     hours = sum((window.until - window.since) / timedelta(hours=1) for window in without)
-    if not regressed and was_gone(earlier, hours):
-        regressed = f"it came back, after {plural(len(without), 'night')} without it"
     at = occurrences.plausible(lesson.analysed_at, tonight.night)
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     is_old = 0 < tonight.lesson_days < days
-    spike = is_spike(earlier, tonight.count, RISE if occurrences.why_weak(lesson) else SPIKE)
-    return regressed, spike, f"it is {days} days old" if is_old else ""
+    more = is_spike(earlier, tonight.count, RISE if occurrences.why_weak(lesson) else SPIKE)
+    if was_gone(earlier, hours):
+        more = f"it came back, after {plural(len(without), 'night')} without it"
+    return regressed, more, f"it is {days} days old" if is_old else ""
 
 
 def why_unsound(lesson: knowledge.Lesson, digest_of: Callable[[str], str]) -> str:

@@ -56,7 +56,7 @@ class Days(World):
 
     def draft(self, error: shop.Failing, at: int = -1) -> dict[str, Any]:
         """A draft of ours about an error: the last one."""
-        name = error.path.rsplit("/", 1)[1]
+        name = f"{error.error_class} in {error.transaction}"
         ours = [pull for pull in self.github.pulls() if read_marker(pull["body"])]
         found: dict[str, Any] = [item for item in ours if name in item["title"]][at]
         return found

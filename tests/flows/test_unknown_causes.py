@@ -120,9 +120,9 @@ def test_issues_that_say_so_come_where_they_are_asked_for():
         proposal.title for proposal in made.reading.tracker.published if proposal.kind == "issue"
     )
     assert titles == [
-        "Cause unknown: TimeoutError in jobs/ship",
-        "Cause unknown: TypeError in cart/pay",
-        "shop/cart.py breaks",
+        "shop: Cause unknown: TimeoutError in jobs/ship",
+        "shop: Cause unknown: TypeError in cart/pay",
+        "shop: shop/cart.py breaks",
     ]
     assert not any(CLAIM in proposal.body for proposal in made.reading.tracker.published)
     assert (second.receipts, first.learned.scoreboard.found.times) == ((), 1)
