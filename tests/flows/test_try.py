@@ -73,7 +73,7 @@ def test_a_forecast_says_what_the_night_would_cost_and_asks_no_model(tmp_path: P
     asked = ("--errors", "errors.jsonl", "--repo", str(shop), "--model", "claude-opus-5-5")
     told = nightwatch(tmp_path, "forecast", *asked)
     assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith("Tonight: 1 error for about $0.08 (")
+    assert told.stdout.startswith("Tonight: 1 error for about $0.08, on four nights of five")
     assert "KeyError" in told.stdout
     assert "Rules cost nothing" in nightwatch(tmp_path, "forecast", *asked[:4]).stdout
     expected = json.loads(nightwatch(tmp_path, "forecast", *asked, "--json").stdout)

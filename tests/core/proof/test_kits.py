@@ -192,7 +192,7 @@ def described(files, not_prepared="", kept="", **options):
     ("not_prepared", "kept", "options", "words"),
     [
         ("", "", {}, f"! {BEFORE}; not tried yet: run `nightwatch prepare`"),
-        ("set it", "", {}, "! set it"),
+        ("set it", "", {}, f"! {BEFORE}, with what is on this machine; set it"),
         ("set it", "", {"verify": "make test"}, "python by make test"),
         ("", "collected: 9\npassed: 8", {}, f"{BEFORE}. Runnable: 8 of 9 tests pass in 0 s"),
         ("", "collected: 9\npassed: 4\ntrouble: no db", {}, f"! {BEFORE}; Not runnable: 4 of 9"),
