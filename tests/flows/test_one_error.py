@@ -71,16 +71,16 @@ def test_a_night_is_published_and_learned_from_later() -> None:
         assert not world.reading.tracker.published
         acted = act(night=report.night.id)
         for number in range(3):  # of three nights: a class that recurs
-            world.publishing.knowledge.write(recurring(number))
+            world.publishing.knowledge.write(recurring(number, report.night.now.date()))
         learned = learn(night=report.night.id)
     assert [pattern.rule for pattern in learned.patterns] == ["recurring_class"]
     assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
     assert len(learned.lessons) == 2
 
 
-def recurring(number: int) -> Lesson:
-    """A lesson of one of three nights, all of one class."""
-    day = date(2026, 11, 16) + timedelta(days=number)
+def recurring(number: int, tonight: date) -> Lesson:
+    """A lesson of one of three nights, all of one class; tonight's is the last."""
+    day = tonight - timedelta(days=2 - number)
     seen = NightSeen(date=day, night=f"n{number}", occurrences=5, verdict="new")
     return lesson(
         f"v1:recurs{number}", error_class="shop.RateMissing", first_detected=day, nights=(seen,)
