@@ -52,10 +52,12 @@ class DigestNotifier:
             name = _name(channel)
             if not self._is_told(report, name):
                 traffic.MANIFEST.sent(SERVICE, "POST", _shown(channel), text.encode())
-                if not self._took(channel, subject, text):
+                try:
+                    _tell(channel, subject, text)
+                except TryLater:
                     refused.append(_shown(channel))
-                    continue
-                self._keep(report, name)
+                else:
+                    self._keep(report, name)
         if refused:
             raise TryLater(f"not told: {', '.join(refused)}; check NIGHTWATCH_NOTIFY_URLS")
         return ", ".join(map(_shown, self._channels))
@@ -63,12 +65,6 @@ class DigestNotifier:
     def probe(self) -> str:
         """Name the channels; none of them can be tried without a message."""
         return f"{', '.join(map(_shown, self._channels))} (first tried by a night)"
-
-    def _took(self, channel: NotifyBase, subject: str, text: str) -> bool:
-        with traffic.METER.request(SERVICE):
-            one = Apprise(asset=channel.asset)
-            one.add(channel)
-            return bool(one.notify(text, title=subject, body_format=NotifyFormat.MARKDOWN))
 
     def _is_told(self, report: RunReport, channel: str) -> bool:
         query = "SELECT ts FROM slack_messages WHERE night = ? AND channel = ? AND part = ?"
@@ -81,6 +77,14 @@ class DigestNotifier:
             " VALUES (?, ?, ?, '', ?) ON CONFLICT (night, channel, part) DO NOTHING",
             (report.night.id, channel, PART, self._clock.now().timestamp()),
         )
+
+
+def _tell(channel: NotifyBase, subject: str, text: str) -> None:
+    with traffic.METER.request(SERVICE):
+        one = Apprise(asset=channel.asset)
+        one.add(channel)
+        if not one.notify(text, title=subject, body_format=NotifyFormat.MARKDOWN):
+            raise TryLater(f"{_shown(channel)} did not take a message")
 
 
 def digest_of(report: RunReport) -> tuple[str, str]:

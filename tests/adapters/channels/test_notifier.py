@@ -12,7 +12,7 @@ from services.serving import Quiet, Served
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.channels.notifier import LONGEST, DigestNotifier, digest_of
-from nightwatch_core.adapters.stores.traffic import MANIFEST
+from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, TryLater
 
 
@@ -72,10 +72,12 @@ def test_every_channel_is_told_once(channels, tmp_path):
 
 
 def test_a_channel_that_fails_is_tried_again_alone(channels, tmp_path):
+    METER.reset()
     channels.broken.add("/hook")
     with pytest.raises(TryLater, match=r"not told: json://127\.0\.0\.1") as trouble:
         notifier(channels, tmp_path).publish(complete())
     assert "pw123456" not in str(trouble.value)
+    assert METER.calls()["Notifications"].unanswered == 1
     assert channels.paths() == [f"/hooks/{'t' * 26}"]
     channels.broken.clear()
     notifier(channels, tmp_path).publish(complete())
