@@ -184,8 +184,7 @@ def _elsewhere(report: RunReport, limits: blocks.Limits) -> blocks.Section:
 
     What was not published for an error that is but a line stands in that line.
     """
-    detailed = (item for item in report.analyses if _in_detail(item, report, limits))
-    shown = frozenset[str]().union(*map(names_of, detailed))
+    shown = frozenset[str]().union(*map(names_of, _detailed(report, limits)))
     listed = frozenset[str]().union(*map(names_of, report.analyses))
     receipts = (receipt for receipt in report.receipts if shown.isdisjoint(receipt.names))
     skips = (s for s in report.skips if limits.standing and s.fingerprint not in listed)
@@ -237,8 +236,11 @@ def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
 
 def _is_new(analysis: Analysis, report: RunReport) -> bool:
     """Tell whether an error is analysed anew, came back, or was published about tonight."""
-    done = any(item.state in ("published", "failed") for item in published_for(report, analysis))
-    return done or analysis.ending.kind != "reused" or analysis.case.regressed
+    return (
+        analysis.ending.kind != "reused"
+        or analysis.case.regressed
+        or any(item.state in ("published", "failed") for item in published_for(report, analysis))
+    )
 
 
 def anchor_of(analysis: Analysis) -> str:
@@ -286,8 +288,8 @@ def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Secti
         for cause in causes(report.analyses)
         for item in cause
     }
-    every = enumerate(report.analyses, 1)
-    ranked = [(rank, analysis) for rank, analysis in every if _in_detail(analysis, report, limits)]
+    detailed = {analysis.fingerprint for analysis in _detailed(report, limits)}
+    ranked = [item for item in enumerate(report.analyses, 1) if item[1].fingerprint in detailed]
 
     def findings(some: list[tuple[int, Analysis]], most: int) -> tuple[blocks.Findings, ...]:
         made = (_finding(n, of, twins[of.fingerprint], report, limits) for n, of in some[:most])
@@ -301,12 +303,19 @@ def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Secti
     yield blocks.section("findings", "Other analyses", findings(below, limits.findings - 1))
 
 
-def _in_detail(analysis: Analysis, report: RunReport, limits: blocks.Limits) -> bool:
-    """Tell whether an analysis is a finding; one without a cause or news may be but a line."""
-    alone = limits.handovers == "alone" and analysis is _first_of(report)
-    if not (limits.known or _is_new(analysis, report)):
-        return len(report.analyses) == 1 and limits.handovers == "alone"
-    return analysis.has_cause or limits.handovers == "all" or alone
+def _detailed(report: RunReport, limits: blocks.Limits) -> list[Analysis]:
+    """Return the analyses that are findings; one without a cause or news may be but a line."""
+    first = _first_of(report) if limits.handovers == "alone" else None
+    only = limits.handovers == "alone" and len(report.analyses) == 1
+    return [
+        one
+        for one in report.analyses
+        if (
+            one.has_cause or limits.handovers == "all" or one is first
+            if limits.known or _is_new(one, report)
+            else only
+        )
+    ]
 
 
 def _finding(
@@ -472,8 +481,9 @@ def _proved(analysis: Analysis) -> str:
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
+    detailed = {analysis.fingerprint for analysis in _detailed(report, limits)}
     anew = (item for item in fresh(report) if not item.has_cause)
-    looked = [item for item in anew if not _in_detail(item, report, limits)]
+    looked = [item for item in anew if item.fingerprint not in detailed]
     entries = (
         blocks.Entry(
             head=sections.error_in_list(item.case.leader, item.case.occurrences),
