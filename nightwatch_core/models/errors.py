@@ -191,6 +191,7 @@ class Occurrence(Value):
     count: int = 1
     first_seen: datetime | None = None
     last_seen: datetime | None = None
+    event: str = ""  # its id at the source
     place: str = ""  # where the record stood, "export.jsonl:17"
     failed_in: str = ""  # the function that failed, where no transaction is known
 

@@ -23,6 +23,7 @@ RATIO_FROM = 67_108_864  # unpacked bytes from which on the ratio counts
 
 # Records
 MAX_FIELDS = 2_000  # of one record
+EVENT_ID = 12  # characters from which on an id is one of an event, and no number of a kind
 MAX_DEPTH = 8  # objects in each other
 MAX_WRAPS = 6  # lists and envelopes around a record
 MAX_LINES = 2_000  # or frames of a stack trace that is a list

@@ -1,12 +1,13 @@
 """Errors from files: exports of error trackers, JSON logs, tables, plain logs, packed or not."""
 
+import filecmp
 import glob
 import hashlib
 import os
 import secrets
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -155,6 +156,8 @@ def _shown(name: object) -> str:
 # What one pass over files of errors gave.
 
 A_MOMENT = timedelta(microseconds=1)
+SEEN_BEFORE = "× an event that an earlier file holds (counted once)"
+COPIES = "× a file that is a copy of another one (read once)"
 
 
 @dataclass
@@ -176,6 +179,10 @@ class Reading:
     entries: int = 0
     unread: list[str] = field(default_factory=list)  # why files could not be read
     partial: list[str] = field(default_factory=list)
+    several: bool = False  # files, which may hold the same events
+    in_file: Counter[int] = field(default_factory=Counter)  # how often each event
+    earlier: Counter[int] = field(default_factory=Counter)  # how often in one earlier file, at most
+    _is_fine: bool = False  # times tell more than seconds
 
     @property
     def readable(self) -> int:
@@ -207,7 +214,26 @@ class Reading:
         elif last and self.begin and last < self.begin:
             self.older += 1
             return
+        if self.several and self._is_in_earlier(seen):
+            self.left_out[SEEN_BEFORE] += 1
+            return
         self.tally.add(seen if seen.app else seen.model_copy(update={"app": self.app}))
+
+    def _is_in_earlier(self, seen: Occurrence) -> bool:
+        """Tell an event that an earlier file holds; what one file repeats did happen again.
+
+        Without an id, equal events of one second may be those of two machines.
+        """
+        last = seen.last_seen
+        self._is_fine = self._is_fine or bool(last and last.microsecond)
+        if len(seen.event) >= limits.EVENT_ID:
+            event = hash((seen.event, seen.error_class, last and last.replace(microsecond=0)))
+        elif last and (self._is_fine or seen.count > 1):
+            event = hash(seen.model_copy(update={"place": ""}))
+        else:
+            return False
+        self.in_file[event] += 1
+        return self.in_file[event] <= self.earlier[event]
 
 
 def window_of(reading: Reading) -> Window | None:
@@ -387,14 +413,18 @@ class ErrorFiles:
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
         reading = Reading(Tally(self.name), begin, latest, self.app)
         files: list[File] = []
+        by_size = defaultdict[int, list[Path]](list)
         for item in chain.from_iterable(map(files_of, self.paths)):
             if isinstance(item, str):
                 reading.unread.append(item)
+            elif _is_copy(item.path, by_size[_size(item)]):
+                reading.left_out[COPIES] += 1
             elif len(files) < limits.MAX_FILES:
                 files.append(item)
             else:
                 reading.unread.append(f"files after the first {limits.MAX_FILES:,} are left out")
                 break
+        reading.several = len(files) > 1
         meter = Meter(self.listener, total=sum(map(_size, files)))
         for number, file in enumerate(files, 1):
             try:
@@ -408,6 +438,8 @@ class ErrorFiles:
 
     def _read_file(self, file: File, reading: Reading, meter: Meter) -> None:
         before = reading.entries
+        reading.earlier |= reading.in_file
+        reading.in_file.clear()
         reader = FileReader(file.label, self._exceptions, meter, self.zone)
         try:
             for entry in reader.entries(file.path):
@@ -421,6 +453,15 @@ class ErrorFiles:
         reading.opened += 1
         if reading.entries == before:
             reading.partial.append(f"{file.label} holds no records")
+
+
+def _is_copy(path: Path, of_its_size: list[Path]) -> bool:
+    """Compare a file with those that are as long, and add it to them."""
+    with suppress(OSError, ValueError):
+        if any(filecmp.cmp(path, other, shallow=False) for other in of_its_size):
+            return path.stat().st_size > 0
+    of_its_size.append(path)
+    return False
 
 
 def _size(file: File) -> int:

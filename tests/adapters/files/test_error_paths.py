@@ -3,13 +3,15 @@
 import os
 
 import pytest
-from error_records import FULL, NOW, fetched, groups_of, json_lines, written
+from error_records import EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.source import ErrorFiles, File, files_of, named_paths
 from nightwatch_core.errors import StopTheNight
 
-RECORD = json_lines([FULL])
+RECORD, OTHER, THIRD, *_ = RECORDS = [
+    json_lines([{**FULL, "timestamp": EPOCH_MS + n}]) for n in range(5)
+]
 
 
 def read(errors):
@@ -21,8 +23,8 @@ def labels(path):
 
 
 def test_names_with_commas_between_them(tmp_path):
-    a, b = written(tmp_path, RECORD, "a.jsonl"), written(tmp_path, RECORD, "b, c.jsonl")
-    spaces = written(tmp_path, RECORD, " my errors .jsonl")
+    a, b = written(tmp_path, RECORD, "a.jsonl"), written(tmp_path, OTHER, "b, c.jsonl")
+    spaces = written(tmp_path, THIRD, " my errors .jsonl")
     for errors, count in (
         (f"{a}", 1),
         (f"{b}", 1),
@@ -42,7 +44,7 @@ def test_a_name_that_cannot_be_one_does_not_exist(tmp_path):
 
 
 def test_a_file_lists_names(tmp_path):
-    a, b = written(tmp_path, RECORD, "a,1.jsonl"), written(tmp_path, RECORD, "b.jsonl")
+    a, b = written(tmp_path, RECORD, "a,1.jsonl"), written(tmp_path, OTHER, "b.jsonl")
     names = written(tmp_path, f"\ufeff{a}\n\n {b}\n{tmp_path}/*.none\n", "names.txt")
     answer = read(f"@{names}")
     assert answer.groups[0].occurrences == 2
@@ -104,8 +106,8 @@ def test_the_standard_input_is_read_by_commands_alone():
 
 def test_very_many_files_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MAX_FILES", 3)
-    for n in range(5):
-        written(tmp_path, RECORD, f"{n}.jsonl")
+    for n, record in enumerate(RECORDS):
+        written(tmp_path, record, f"{n}.jsonl")
     names = written(tmp_path, f"{tmp_path}/*.jsonl\n{tmp_path}/*.jsonl\n", "names")
     for errors in (f"{tmp_path}", f"{tmp_path}/*.jsonl", f"@{names}"):
         answer = read(errors)

@@ -7,8 +7,10 @@ import pytest
 from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
 
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
-from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.adapters.files.source import COPIES, SEEN_BEFORE, ErrorFiles
 from nightwatch_core.errors import StopTheNight
+
+LATER = {**FULL, "timestamp": EPOCH_MS + 1}
 
 
 def test_json_lines_say_all(tmp_path):
@@ -121,7 +123,7 @@ def test_an_empty_file_is_a_quiet_night_that_is_told(tmp_path, content):
 def test_a_folder_is_all_files_in_it(tmp_path):
     (tmp_path / "old").mkdir()
     written(tmp_path, json_lines([FULL]), "a.jsonl")
-    written(tmp_path / "old", json_lines([{"x": 1}, FULL]), "b.jsonl")
+    written(tmp_path / "old", json_lines([{"x": 1}, LATER]), "b.jsonl")
     written(tmp_path, "junk", ".hidden")
     (tmp_path / "empty").mkdir()
     answer = fetched(tmp_path)
@@ -129,6 +131,36 @@ def test_a_folder_is_all_files_in_it(tmp_path):
     assert answer.rejects[0].place == "old/b.jsonl:1"
     with pytest.raises(StopTheNight, match="empty holds no files"):
         fetched(tmp_path / "empty")
+
+
+SECONDS = {**FULL, "timestamp": EPOCH_MS // 1_000}
+ID = {**SECONDS, "id": "0a1b2c3d4e5f60718293"}
+AS_SENTRY = {
+    "eventID": ID["id"],
+    "title": "Shop::Empty: no order 17",
+    "dateCreated": "2026-11-03T10:00:00.412Z",
+    "tags": [{"key": "transaction", "value": "Controller/orders/show"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count", "seen_before"),
+    [
+        ([LATER, LATER], [LATER, FULL], 3, 1),  # what one file repeats did happen again
+        ([LATER, FULL], [FULL, LATER, LATER], 3, 2),
+        ([SECONDS, SECONDS], [SECONDS], 3, 0),  # perhaps another machine's
+        ([ID], [AS_SENTRY], 1, 1),
+        ([{**SECONDS, "id": 7}], [{**SECONDS, "id": 7}, {"x": 1}], 2, 0),  # a number of a kind
+        ([{**SECONDS, "count": 9}], [{**SECONDS, "count": 9}, {"x": 1}], 9, 1),
+    ],
+)
+def test_an_event_in_two_files_counts_once(tmp_path, one, other, count, seen_before):
+    for name, records in (("a.jsonl", one), ("b.jsonl", other), ("c.jsonl", one)):
+        written(tmp_path, json_lines(records), name)
+    answer = fetched(tmp_path)
+    assert sum(group.occurrences for group in answer.groups) == count
+    told = {f"1 {COPIES}", *([f"{seen_before} {SEEN_BEFORE}"] if seen_before else [])}
+    assert set(answer.left_out) == told
 
 
 def test_since_counts_back_from_the_last_record(tmp_path):

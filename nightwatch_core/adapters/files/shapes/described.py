@@ -39,6 +39,7 @@ Field = Literal[
     "url", "culprit", "app", "release", "commit", "host", "user", "users", "count", "first_seen",
     "last_seen", "time", "level",
 ]  # fmt: skip
+_EVENT_IDS = ("event_id", "eventID", "error.id", "id", "_id", "uuid", "data.uuid", "insertId")
 _VALUES = frozenset(("stack", "method", "url", "users", "count", "first_seen", "last_seen", "time"))
 _PLAIN = frozenset(("time", "level", "source"))  # around lines: whatever they are
 _KINDS: dict[str, Callable[[object], bool]] = {
@@ -185,6 +186,8 @@ class Description(Value):
         for path in self.kept:
             record |= document if path == "." else values.inner(document, *path.split("."))
         record |= {name: values.at(document, *paths) for name, paths in self.named.items()}
+        event = values.text_at(document, *_EVENT_IDS)
+        record |= {"event_id": event} if event else {}
         return {**record, **values.record_of(**words)}
 
     def unpack(self, document: values.Record, inside: values.Inside) -> Iterator[values.Item]:
