@@ -82,8 +82,10 @@ def _renamed(
     changes = {name: _replaced_by(keyword, name, definition, context) for name in names}
     sound = [
         name
-        for name in names
-        if slip(keyword, name) or (changes[name] and not means_something_else(keyword, name))
+        for name, made in changes.items()
+        if slip(keyword, name)
+        or (made and not means_something_else(keyword, name))
+        or (made and context.only_renamed(keyword, name, definition.path, made[0]))
     ]
     if len(sound) != 1 or failing.language.name not in _MARK:
         told = [(name, made) for name, made in changes.items() if made]

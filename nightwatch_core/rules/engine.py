@@ -123,6 +123,11 @@ def _finding(
             unknown=f"the cause, because {failing.place} could not be read at this commit",
         )
     raised = _raised_on_purpose(failing, context) if failing.seen else findings.Finding()
+    if symptom.kind == "import" and symptom.name:  # from a module that may be the repository's
+        facts = {"kind": "unknown member", "module": symptom.owner, "owner": ""}
+        member = symptom.model_copy(update=facts)
+        is_own = findings.owner_of(member, context, failing.language)
+        symptom = member if is_own else symptom
     if raised.steps and symptom.kind in findings.WORDS.raised:
         finding = raised
     elif symptom.kind in RULES:

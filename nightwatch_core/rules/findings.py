@@ -235,6 +235,21 @@ class Context(NamedTuple):
             return ""
         return f"{blame.sha} of {blame.at.date()} replaced `{old}` by `{new}` in {path}:{line}"
 
+    def only_renamed(self, old: str, new: str, path: str, line: int) -> bool:
+        """Return whether the commit that wrote a line changed its name alone, and where it is used.
+
+        Then the value means what it meant before, whatever the names say.
+        """
+        blame, language, name = self.code.blame(path, line), language_of(path), re.escape(old)
+        rows = self.code.diff(blame.sha, path).split("\n") if blame else []
+        code = [row[:1] + masked(row[1:], language) for row in rows]
+        gone = [row[1:] for row in code if row[:1] == "-" and uses(old, row)]
+        come = {row[1:] for row in code if row[:1] == "+"}
+        declares = rf"{language.functions}|\s*(?:[:@*#]|{name}\s*(?:[(:]|.*,\s*$))"
+        is_used = any(not re.match(declares, row) for row in gone)
+        whole = rf"(?<![\w$]){name}(?![\w$])"
+        return is_used and all(re.sub(whole, new, row) in come for row in gone)
+
 
 # Definitions of a name, and names that may have taken its place.
 

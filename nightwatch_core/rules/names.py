@@ -51,8 +51,9 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, context, failing.language)
     if defined.hits:  # of other types: a name alone tells nothing
-        meant = defined.hits if type_of in _NAMESPACES else ()
-        return Finding(steps=_defined_in(name, meant), tags=("wrong-type",)) + lacks
+        meant = defined.hits if symptom.module or type_of in _NAMESPACES else ()
+        tags = () if symptom.module else ("wrong-type",)
+        return Finding(steps=_defined_in(name, meant), tags=tags) + lacks
     if owner is None or not defined.complete or (owner.text and type_of in _NAMESPACES):
         return lacks  # the repository does not show all of its members
     alike = _members_of(owner, similar_in_file(name, owner.path, context.code), symptom, context)
