@@ -197,8 +197,6 @@ class ClaudeBatches:
         return self._calls.features(time.monotonic() + ASKING)
 
     def _page(self, size: int) -> list[Mapping[str, Any]]:
-        """The newest batches, newest first."""
-
         async def once(client: Any) -> list[Mapping[str, Any]]:
             absent = GiveUp(
                 f"{self._calls.address} has no Message Batches: run without --batch, or set "

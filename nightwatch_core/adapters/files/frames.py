@@ -397,7 +397,6 @@ class ReportedExceptions:
         self._kept: dict[tuple[bool, int], ExceptionLink] = {}
 
     def __call__(self, raw: str) -> ExceptionLink:
-        """Read the exception that a raw stack trace reports."""
         headers = _headers(raw)
         for key, header in headers:
             earlier = self._kept.get(key)

@@ -59,7 +59,6 @@ class Meter:
         self._begun_at = self.bytes
 
     def count_bytes(self, count: int) -> None:
-        """Count bytes that were read or unpacked."""
         self.bytes += count
         if self.listener:
             # Archives are read back and forth; what was reached stays reached.
@@ -76,7 +75,6 @@ class Meter:
             raise Enough(f"it unpacks to more than {limits.MOST_RATIO} times its size")
 
     def count_record(self) -> None:
-        """Count a record, whatever it is."""
         self.records += 1
         if self.records > limits.MOST_RECORDS:
             raise Enough(f"{limits.MOST_RECORDS:,} records are read")

@@ -190,7 +190,6 @@ class Reading:
         return self.tally.records + self.harmless + self.older
 
     def count(self, entry: Entry) -> None:
-        """Count one entry of a file."""
         self.entries += 1
         if isinstance(entry, Occurrence):
             self._count_occurrence(entry)

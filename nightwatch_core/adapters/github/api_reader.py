@@ -62,7 +62,6 @@ class LoggedCommitRow(NamedCommitRow):
 
     @property
     def logged(self) -> code.LoggedCommit:
-        """Return the commit as every `CodeReader` lists it."""
         return _logged(self, self.message.partition("\n")[0])
 
 

@@ -31,7 +31,7 @@ class Trees:
             self._listed[sha] = tree.nodes
         return self._listed[sha]
 
-    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
+    def list_near(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
         """Return everything in the folders that the paths go through, by path."""
         nodes = dict(self.list(root))
         for folder in sorted(objects.parent_folders(paths), key=lambda path: path.count("/")):
@@ -132,11 +132,11 @@ class Branches(HostBranches):
     def _parents(self, commit: str) -> tuple[str, ...]:
         return self._commits[commit].parents if self._root(commit) else ()
 
-    def _changed(self, before: str, after: str) -> dict[str, PathState]:
-        return self._trees.differences(self._root(before) or "", self._root(after) or "")
+    def _changed(self, parent: str, commit: str) -> dict[str, PathState]:
+        return self._trees.differences(self._root(parent) or "", self._root(commit) or "")
 
-    def _around(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
-        return self._trees.list_around(root, paths)
+    def _nodes_near(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
+        return self._trees.list_near(root, paths)
 
     def content(self, node: objects.Node) -> bytes:
         return self._repository.read_blob(node.oid)

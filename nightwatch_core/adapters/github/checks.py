@@ -81,7 +81,6 @@ class Concluded(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Tell whether it failed."""
         return self.conclusion not in (*_GOOD, _PENDING)
 
 
@@ -93,7 +92,6 @@ class Results(NamedTuple):
 
     @property
     def all(self) -> tuple[Concluded, ...]:
-        """Return everything that can be read."""
         return (*(self.runs or ()), *(self.statuses or ()))
 
     @property
@@ -145,7 +143,6 @@ class ChecksReader:
         )
 
     def results(self, sha: str) -> Results:
-        """Return the results of a commit."""
         runs = self._listed("check_runs", sha)
         if runs is None:
             runs = self._listed("workflow_runs", sha)

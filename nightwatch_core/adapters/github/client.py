@@ -66,7 +66,6 @@ class GitHubClient(Connection):
         return self.app.token() if self.app else self._fixed.get_secret_value()
 
     def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page."""
         address = path
         asked: dict[str, Any] | None = {"per_page": 100, **query}
         for _ in range(PAGES):
@@ -113,7 +112,6 @@ class Repository(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """Return owner/name."""
         return f"{self.owner}/{self.name}"
 
     def path(self, below: str = "") -> str:
@@ -121,7 +119,6 @@ class Repository(NamedTuple):
         return f"/repos/{self.full_name}/{below}".rstrip("/")
 
     def describe(self) -> RepositoryRow:
-        """Return what GitHub says of it."""
         return self.read(RepositoryRow, "")
 
     def ask(self, below: str, *, spare: bool = False, **query: Any) -> Any:
@@ -138,15 +135,12 @@ class Repository(NamedTuple):
         return unless_absent(lambda: self.read(kind, below), absent)
 
     def read_all(self, kind: type[R], below: str, **query: Any) -> Iterator[R]:
-        """Yield the rows of a list as that kind, page after page."""
         return (read(kind, row) for row in self.client.pages(self.path(below), query))
 
     def send(self, method: str, below: str, **body: Any) -> None:
-        """Change something."""
         self.client.ask(method, self.path(below), body=body)
 
     def make(self, kind: type[R], below: str, **body: Any) -> R:
-        """Make something; return it as a row."""
         row: R = self.client.ask("POST", self.path(below), partial(read, kind), body=body)[1]
         return row
 

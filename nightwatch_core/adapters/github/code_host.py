@@ -182,7 +182,6 @@ class GitHubClone(CloneHost):
     def __init__(
         self, client: GitHubClient, repository: str, folder: Path, base_branch: str = ""
     ) -> None:
-        """Clone owner/name below `folder`, once asked; an empty branch means the default."""
         super().__init__(folder, base_branch)
         self._api = Repository.of(client, repository)
 

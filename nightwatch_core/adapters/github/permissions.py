@@ -124,6 +124,5 @@ def _warning(repository: RepositoryRow) -> str:
 
 
 def _and(words: list[str]) -> str:
-    """Join words as a list in a sentence."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

@@ -110,7 +110,6 @@ class PushedRow(ParentRow):
 
     @property
     def changes_something(self) -> bool:
-        """Tell whether it changes files and is no merge."""
         return len(self.parents) == 1 and self.parents[0].tree != self.tree
 
 

@@ -17,7 +17,7 @@ from pydantic import (
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.git.objects import Node
 from nightwatch_core.adapters.hosts import rows
-from nightwatch_core.adapters.hosts.rows import Item, R, Row, Said, Text
+from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Text
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import ChangedFile
 
@@ -62,7 +62,7 @@ class IssueRow(Item):
     author: Text = Field("", validation_alias=_AUTHOR)
 
 
-class CommentRow(Said):
+class CommentRow(Comment):
     """A comment or a review."""
 
     author: Text = Field("", validation_alias=_AUTHOR)
@@ -159,7 +159,6 @@ class TreeRow(Row):
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """Return its names by path."""
         nodes = (Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree)
         return {node.path: node for node in nodes}
 
@@ -175,7 +174,6 @@ class ChangedFileRow(Row):
 
     @property
     def change(self) -> ChangedFile:
-        """Return it in our words."""
         return ChangedFile(**self.model_dump())
 
 

@@ -65,7 +65,6 @@ class GitHubSignIn(Value):
         return True
 
     def plain_token(self) -> str:
-        """Return the token itself."""
         return _plain(self.token)
 
 
@@ -173,7 +172,6 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         return self.current(stale).token.get_secret_value()
 
     def get_auth_flow(self, github: object) -> httpx.Auth:
-        """Return itself."""
         return self
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:

@@ -30,7 +30,6 @@ class GitHubTracker(HostTracker):
     """A `Tracker` of one repository; each draft's checks cost two requests."""
 
     def __init__(self, client: GitHubClient, repository: str, ours: Ours | None = None) -> None:
-        """Ask nothing before the first call; `repository` is owner/name."""
         super().__init__(repository, ours or Ours(partial(account, client)))
         self._repository = Repository.of(client, repository)
         self._checks = ChecksReader(self._repository)
@@ -67,11 +66,11 @@ class GitHubTracker(HostTracker):
             for row in rows
         )
 
-    def _said(self, row: Item) -> Iterable[CommentRow]:
+    def _comments(self, row: Item) -> Iterable[CommentRow]:
         lists = [f"issues/{row.number}/comments"] if getattr(row, "comments", 0) else []
         if row.is_pull:
             lists += [f"pulls/{row.number}/reviews", f"pulls/{row.number}/comments"]
-        rows = (said for path in lists for said in self._repository.read_all(CommentRow, path))
+        rows = (row for path in lists for row in self._repository.read_all(CommentRow, path))
         return unless_absent(lambda: tuple(rows), (404, 410)) or ()  # moved, or deleted
 
     def _edited(self, merged: Sequence[int]) -> frozenset[int]:

@@ -37,7 +37,7 @@ class Branches(HostBranches):
             self._above[commit] = tuple(row["parent_ids"])
         return commit
 
-    def _around(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
+    def _nodes_near(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
         nodes: dict[str, objects.Node] = {}
         for folder in ("", *sorted(objects.parent_folders(paths))):
             if folder and (folder not in nodes or nodes[folder].mode != objects.FOLDER):
@@ -51,11 +51,10 @@ class Branches(HostBranches):
     def _parents(self, commit: str) -> tuple[str, ...]:
         return self._above[commit] if self._root(commit) else ()
 
-    def _changed(self, before: str, after: str) -> dict[str, PathState]:
-        """Return what a commit did; `before` is its parent."""
-        rows = self._project.rows(f"/repository/commits/{after}/diff")
+    def _changed(self, parent: str, commit: str) -> dict[str, PathState]:
+        rows = self._project.rows(f"/repository/commits/{commit}/diff")
         paths = {str(row[side]) for row in rows for side in ("old_path", "new_path")}
-        now, nothing = self._around(after, paths), PathState(objects.GONE, "")
+        now, nothing = self._nodes_near(commit, paths), PathState(objects.GONE, "")
         return {path: state_at(now, path) or nothing for path in paths}
 
     def _build(self, branch: str, plan: Plan, tip: str | None, done: int) -> tuple[str, bool]:
@@ -75,7 +74,10 @@ class Branches(HostBranches):
 
     def _commit(self, branch: str, parent: str, step: Step, start: dict[str, str]) -> str:
         """Commit a step onto its parent, and look whether that is what was made."""
-        texts, before = {c.path: c.text for c in step.changes}, self._around(parent, step.expected)
+        texts, before = (
+            {c.path: c.text for c in step.changes},
+            self._nodes_near(parent, step.expected),
+        )
 
         def made() -> str | None:
             tip = self.head(branch)

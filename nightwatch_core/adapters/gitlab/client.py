@@ -170,11 +170,9 @@ class Project:
         return self._gitlab.http_get(f"{self._at}{path}" if below else path, query, raw=raw)
 
     def find(self, path: str, **query: Any) -> Any:
-        """Return what is there; None where nothing is."""
         return writes.unless_absent(lambda: self.ask(path, **query))
 
     def rows(self, path: str, /, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page."""
         asked = {"per_page": 100, **query}
         try:
             yield from self._gitlab.http_list(f"{self._at}{path}", asked, iterator=True)
@@ -182,17 +180,13 @@ class Project:
             raise GiveUp("GitLab answered no list where one is documented") from None
 
     def read_all(self, kind: type[R], path: str, /, **query: Any) -> Iterator[R]:
-        """Yield the rows of a list as that kind."""
         return (read(kind, row, SERVICE) for row in self.rows(path, **query))
 
     def make(self, path: str, /, **body: Any) -> Any:
-        """Make something; return what GitLab says of it."""
         return self._gitlab.http_post(f"{self._at}{path}", post_data=body)
 
     def change(self, path: str, /, **body: Any) -> None:
-        """Change something."""
         self._gitlab.http_put(f"{self._at}{path}", post_data=body)
 
     def delete(self, path: str) -> None:
-        """Delete something."""
         self._gitlab.http_delete(f"{self._at}{path}")

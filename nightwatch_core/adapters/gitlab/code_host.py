@@ -12,7 +12,6 @@ class GitLabHost(CloneHost):
     """A `CodeHost` over a partial clone; the token needs the scope read_repository."""
 
     def __init__(self, project: Project, folder: Path, base_branch: str = "") -> None:
-        """Clone below `folder`, once asked; an empty branch means the default."""
         super().__init__(folder, base_branch)
         self._project = project
 

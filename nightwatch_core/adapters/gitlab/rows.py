@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, AwareDatetime, BeforeValidator, Field, model_validator
 
-from nightwatch_core.adapters.hosts.rows import Item, Said, Text
+from nightwatch_core.adapters.hosts.rows import Comment, Item, Text
 
 NOT_PLANNED = frozenset({"wontfix", "won't fix", "not planned", "invalid", "duplicate"})
 """Labels, their scope left out, that say of a closed issue what GitLab has no word for."""
@@ -36,7 +36,7 @@ class ItemRow(Item):
         return {**row, "state": state, "state_reason": reason if state == "closed" else ""}
 
 
-class NoteRow(Said):
+class NoteRow(Comment):
     """A comment; `system` is what GitLab itself wrote."""
 
     id: int

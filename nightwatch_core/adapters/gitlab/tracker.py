@@ -33,7 +33,6 @@ class GitLabTracker(HostTracker):
     """A `Tracker` of one project."""
 
     def __init__(self, project: Project, ours: Ours | None = None) -> None:
-        """Ask nothing before the first call."""
         super().__init__(project.place.path, ours or Ours(project.account))
         self._project = project
 
@@ -54,10 +53,10 @@ class GitLabTracker(HostTracker):
     def _with_branches(self, rows: tuple[Item, ...]) -> tuple[Item, ...]:
         return rows
 
-    def _said(self, row: Item) -> Iterable[NoteRow]:
+    def _comments(self, row: Item) -> Iterable[NoteRow]:
         rows = notes(self._project, "pull" if row.is_pull else "issue", row.number)
-        said = unless_absent(lambda: tuple(rows)) or ()
-        return [n.model_copy(update={"is_of_the_team": n.author in self._team}) for n in said]
+        comments = unless_absent(lambda: tuple(rows)) or ()
+        return [n.model_copy(update={"is_of_the_team": n.author in self._team}) for n in comments]
 
     @cached_property
     def _team(self) -> frozenset[str]:

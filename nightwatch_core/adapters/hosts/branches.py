@@ -39,24 +39,21 @@ class Plan(NamedTuple):
 
 
 class _Branches(Protocol):
-    """What a host tells of commits, and does."""
+    """Requests about branches and commits that each host has to answer."""
 
-    def head(self, branch: str) -> str | None:
-        """Return the commit that a branch stands at; None where there is no such branch."""
+    def head(self, branch: str) -> str | None: ...  # its commit; None: no such branch
 
-    def delete(self, branch: str) -> None:
-        """Delete a branch that this run has made."""
+    def delete(self, branch: str) -> None: ...  # one that this run has made
 
-    def content(self, node: objects.Node) -> bytes:
-        """Return a file's bytes."""
+    def content(self, node: objects.Node) -> bytes: ...
 
     def _root(self, commit: str) -> str | None: ...  # names its tree; None: no such commit
 
-    def _around(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]: ...
+    def _nodes_near(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]: ...
 
     def _parents(self, commit: str) -> tuple[str, ...]: ...
 
-    def _changed(self, before: str, after: str) -> dict[str, PathState]: ...
+    def _changed(self, parent: str, commit: str) -> dict[str, PathState]: ...
 
     def _build(self, branch: str, plan: Plan, tip: str | None, done: int) -> tuple[str, bool]: ...
 
@@ -67,7 +64,6 @@ class HostBranches(_Branches):
     """Our branches in one repository; a host says how commits are read and made."""
 
     def __init__(self, writes: Writes) -> None:
-        """Ask nothing yet."""
         self._writes = writes
 
     def make(self, pull: DraftPull, base: str) -> Made:
@@ -96,7 +92,7 @@ class HostBranches(_Branches):
         if tip is None or root is None:
             raise Refused(f"there is no branch {update.branch[:80]!a} of ours")
         paths = tuple(change.path for change in update.changes if not why_unsafe(change.path))
-        before = self._around(root, paths)
+        before = self._nodes_near(root, paths)
         expected = expected_changes(update.changes, before, self.content, blob_name)
         step = Step(plain_message(update.commit_message), update.changes, expected)
         if tip == update.head:
@@ -112,12 +108,12 @@ class HostBranches(_Branches):
         if head is None or root is None:
             raise Refused(f"there is no base branch {base[:80]!a}")
         paths = tuple(change.path for change in pull.changes if not why_unsafe(change.path))
-        before = self._around(root, paths)
+        before = self._nodes_near(root, paths)
         if pull.commit != head:  # on another text the edits may mean something else
             then = self._root(pull.commit) if is_sha(pull.commit) else None
             if then is None:
                 raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
-            check_not_moved(pull.changes, self._around(then, paths), before)
+            check_not_moved(pull.changes, self._nodes_near(then, paths), before)
         return Plan(head, root, before, expected_steps(pull, before, self.content, blob_name))
 
     def _steps_below(self, tip: str, steps: tuple[Step, ...]) -> int:

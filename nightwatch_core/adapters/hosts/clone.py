@@ -122,7 +122,6 @@ class Clone:
             self._fetch("--prune", "origin", spec, f"+{checkout.TAG}*:{checkout.TAG}*")
 
     def has(self, sha: str) -> bool:
-        """Tell whether the commit was fetched."""
         if not self.view.folder.is_dir():
             return False
         return not self.view.attempt("cat-file", "-e", f"{sha}^{{commit}}").code
@@ -150,7 +149,6 @@ class Clone:
             atomic_files.write(is_whole, b"")
 
     def fetch_blobs(self, oids: Iterable[str]) -> None:
-        """Fetch those that are not there."""
         asked = "".join(f"{oid}\n" for oid in sorted(set(oids))).encode()
         if not asked:
             return
@@ -259,12 +257,10 @@ class CloneHost(_Clone, checkout.Checkout):
 
     @cached_property
     def repository(self) -> str:
-        """Return owner/name."""
         return self._described.full_name
 
     @cached_property
     def address(self) -> str:
-        """Return its web address."""
         return self._described.html_url
 
     def head(self) -> Commit:

@@ -263,7 +263,7 @@ class HostOutbox(_Outbox):
         return item
 
     def _find_comment(self, on: Kind, number: int, key: str) -> Authored | None:
-        matching = (said for said in self._comments(on, number) if _has_key(said.body, key))
+        matching = (row for row in self._comments(on, number) if _has_key(row.body, key))
         return next(filter(self._ours.is_ours, matching), None)
 
     def _find_pull(self, pull: proposals.DraftPull) -> Item | None:

@@ -42,7 +42,6 @@ class Ours:
         return ours, tuple(row for row in rows if row not in ours)
 
     def is_ours(self, row: Authored) -> bool:
-        """Tell whether we made it."""
         return bool(self.sift((row,))[0])
 
     def remembers(self, repository: str) -> bool:

@@ -30,7 +30,7 @@ class Authored(Row):
     html_url: Text = ""  # where people read it
 
 
-class Said(Authored):
+class Comment(Authored):
     """A comment or a review."""
 
     at: AwareDatetime | None = None

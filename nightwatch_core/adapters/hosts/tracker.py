@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from nightwatch_core.adapters.git.command import TITLE_CHARACTERS
 from nightwatch_core.adapters.hosts.ownership import Ours, why_unsure
-from nightwatch_core.adapters.hosts.rows import Item, Said
+from nightwatch_core.adapters.hosts.rows import Comment, Item
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, CiState, OtherPull
 from nightwatch_core.models.proposals import OwnItem
@@ -31,7 +31,7 @@ class _Tracker(Protocol):
 
     def _with_branches(self, rows: tuple[Item, ...]) -> tuple[Item, ...]: ...
 
-    def _said(self, row: Item) -> Iterable[Said]: ...  # nothing where it was deleted meanwhile
+    def _comments(self, row: Item) -> Iterable[Comment]: ...  # nothing of what was deleted
 
     def _edited(self, merged: Sequence[int]) -> frozenset[int]: ...
 
@@ -60,8 +60,8 @@ class HostTracker(_Tracker):
         rows = self._with_branches(rows)
         recent = sorted(rows, key=lambda row: (row.updated_at or _LAST, row.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
-        said = {
-            (row.is_pull, row.number): tuple(sorted(self._said(row), key=lambda s: s.at or _LAST))
+        comments = {
+            (row.is_pull, row.number): sorted(self._comments(row), key=lambda c: c.at or _LAST)
             for row in recent
         }
         edited = self._edited([row.number for row in recent if row.merged_at])
@@ -71,14 +71,14 @@ class HostTracker(_Tracker):
         items = [
             _own_item(
                 row,
-                said.get((row.is_pull, row.number), ()),
+                comments.get((row.is_pull, row.number), ()),
                 edited=row.is_pull and row.number in edited,
                 state=states.get(row.number, "none") if row.is_pull else "none",
             )
             for row in rows
         ]
         issues = (row for row in recent if not row.is_pull)
-        patches = (p for row in issues for p in self._patch(row, said[False, row.number]))
+        patches = (p for row in issues for p in self._patch(row, comments[False, row.number]))
         return tuple(sorted((*items, *patches), key=lambda item: item.number))
 
     def probe(self) -> str:
@@ -92,18 +92,17 @@ class HostTracker(_Tracker):
         return finding
 
     def _marked(self) -> tuple[Item, ...]:
-        """Return what has our label and marker."""
         rows = {(row.is_pull, row.number): row for row in self._rows() if read_marker(row.body)}
         return tuple(rows.values())
 
     # Drafts without a branch: their patch is a comment on the issue, and people apply it.
 
-    def _patch(self, issue: Item, said: Sequence[Said]) -> Iterator[OwnItem]:
+    def _patch(self, issue: Item, comments: Sequence[Comment]) -> Iterator[OwnItem]:
         """Yield the newest patch that the issue carries, as a draft that has the issue's number.
 
         It is open until it is applied, or the issue is closed as not planned.
         """
-        ours, own = self._ours.sift(said)[0], read_marker(issue.body)
+        ours, own = self._ours.sift(comments)[0], read_marker(issue.body)
         for comment in reversed(ours):
             mark, patch = read_marker(comment.body), read_patch_marker(comment.body)
             if not mark or not patch or not own:
@@ -155,7 +154,7 @@ def other_pulls(
     )
 
 
-def _own_item(row: Item, said: Sequence[Said], *, edited: bool, state: CiState) -> OwnItem:
+def _own_item(row: Item, comments: Sequence[Comment], *, edited: bool, state: CiState) -> OwnItem:
     marker = read_marker(row.body)
     assert marker is not None
     closed = row.state != "open"
@@ -172,7 +171,7 @@ def _own_item(row: Item, said: Sequence[Said], *, edited: bool, state: CiState) 
         url=row.html_url,
         branch=row.branch,
         labels=row.labels,
-        words=tuple(filter(None, map(_word, said)))[-COMMENTS:],
+        words=tuple(filter(None, map(_word, comments)))[-COMMENTS:],
         night=marker.night,
         closed_at=row.closed_at if closed else None,
         merged_at=row.merged_at,
@@ -181,9 +180,9 @@ def _own_item(row: Item, said: Sequence[Said], *, edited: bool, state: CiState) 
     )
 
 
-def _word(said: Said) -> str:
+def _word(comment: Comment) -> str:
     """Return what somebody of the team wrote; empty for strangers, programs and ourselves."""
-    if not said.is_of_the_team or read_marker(said.body):
+    if not comment.is_of_the_team or read_marker(comment.body):
         return ""
-    text = said.body.strip()[:COMMENT_CHARACTERS]
-    return ": ".join(part for part in (said.verdict, text) if part)
+    text = comment.body.strip()[:COMMENT_CHARACTERS]
+    return ": ".join(part for part in (comment.verdict, text) if part)

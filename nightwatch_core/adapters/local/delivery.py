@@ -122,7 +122,6 @@ class Document(NamedTuple):
         return frontmatter.read(text)
 
     def text(self) -> str:
-        """Return the beginning of the file."""
         with self.path.open("rb") as file:
             return file.read(_LARGEST).decode(errors="replace")
 
@@ -134,7 +133,6 @@ class OutboxFiles(NamedTuple):
 
     @property
     def lock(self) -> Path:
-        """Return the file that writers lock."""
         return self.nights / ".outbox.lock"
 
     def documents(self) -> Iterator[Document]:

@@ -263,7 +263,6 @@ class Draft:
 
     @property
     def pairs(self) -> frozenset[Pair]:
-        """Return the class and transaction pairs of these rows."""
         return frozenset(row.pair for row in self.rows)
 
 

@@ -73,7 +73,6 @@ class SentryApi:
         weakref.finalize(self, self._client.close)
 
     def get(self, *path: str, **parameters: str | int | tuple[str, ...]) -> Any:
-        """Return the JSON at a path; raises like `page`."""
         return self.page(*path, **parameters)[0]
 
     def page(self, *path: str, **parameters: str | int | tuple[str, ...]) -> tuple[Any, str]:

@@ -200,7 +200,6 @@ class SentMessages:
         )
 
     def forget(self, part: str) -> None:
-        """Delete one message."""
         self._run(
             "DELETE FROM slack_messages WHERE night = ? AND channel = ? AND part = ?",
             (*self._at, part),

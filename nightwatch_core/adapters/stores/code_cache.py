@@ -79,7 +79,6 @@ class SingleFlight(Generic[K, V]):
                 self._used -= self._size(forgotten)
 
     def kept(self, keys: Iterable[K]) -> dict[K, V]:
-        """Return those of the values that are kept."""
         with self._guard:
             return {key: self._kept[key] for key in keys if key in self._kept}
 

@@ -448,11 +448,9 @@ class IgnoreFile:
 
     @property
     def source(self) -> Path:
-        """Return the file whose rules hold."""
         return self._first if self._first and not self.path.is_file() else self.path
 
     def today(self) -> date:
-        """Return the date, here."""
         return self._clock.now().astimezone().date()
 
     def rules(self) -> knowledge.IgnoreRules:

@@ -54,11 +54,9 @@ class Postgres:
         return self
 
     def fetchall(self) -> list[Any]:
-        """Return the rows of the last statement."""
         return self._rows
 
     def fetchone(self) -> Any:
-        """Return the first of them; None without any."""
         return next(iter(self._rows), None)
 
     def hold(self, what: str, patience: float) -> None:

@@ -67,7 +67,6 @@ class Exceptions(Value):
     outermost_first: bool = False  # the frames
 
     def chain(self, document: values.Record) -> list[Thrown]:
-        """Return the exceptions of a document."""
         found = _decoded(values.at(document, *self.each)) or document
         waiting = values.objects_in(found) or values.objects_in([found])
         chain: list[Thrown] = []
@@ -113,7 +112,6 @@ class Line(Value):
         return envelope
 
     def read(self, document: values.Record) -> values.LogLine:
-        """Read the line of a document."""
         texts = (text for path in self.text if isinstance(text := values.at(document, path), str))
         stream = " ".join(values.text_at(document, path) for path in self.stream)
         is_part = values.at(document, *self.part) == "P"
@@ -145,11 +143,9 @@ class Description(Value):
     is_no_error: bool = False  # counted, and no more
 
     def chain(self, document: values.Record) -> list[Thrown]:
-        """Return the exceptions of a document."""
         return self.exceptions.chain(document) if self.exceptions else []
 
     def text(self, document: values.Record, name: Field) -> str:
-        """Return the text of a field."""
         return values.text_at(document, *self.fields[name])
 
     def read(
@@ -191,7 +187,6 @@ class Description(Value):
         return {**record, **values.record_of(**words)}
 
     def unpack(self, document: values.Record, inside: values.Inside) -> Iterator[values.Item]:
-        """Yield what a document of the shape holds."""
         if self.inside:
             inner = (values.value_at(document, path) for path in self.inside)
             held = [value for value in inner if value is not values.MISSING]
@@ -262,7 +257,6 @@ class Condition(NamedTuple):
     fits: Callable[[object], bool]
 
     def holds(self, document: values.Record) -> bool:
-        """Check a document for it."""
         found = (values.value_at(document, path) for path in self.paths)
         return any(value is not values.MISSING and self.fits(value) for value in found)
 
