@@ -3,7 +3,7 @@
 import importlib.metadata
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,36 +13,10 @@ import typer
 from flows.commands.night import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import REPLACED
+from nightwatch_core.text.plain_text import text_table
 from tasks import wiring
 
-VERBS: Mapping[str, str] = {
-    "init": "init:init",
-    "try": "night:try_file",
-    "forecast": "night:forecast",
-    "night": "night:night",
-    "one": "night:one",
-    "agents": "setup:agents",
-    "report": "memory:report",
-    "history": "memory:history",
-    "batches": "memory:batches",
-    "transcript": "sealed:transcript",
-    "manifest": "sealed:manifest",
-    "replay": "sealed:replay",
-    "bundle": "sealed:bundle",
-    "check": "setup:check",
-    "prepare": "prepare:prepare",
-    "maintenance": "memory:maintenance",
-    "deploy": "deploy:deploy",
-    "scoreboard": "memory:scoreboard",
-    "feedback": "compound:feedback",
-    "compound": "compound:compound",
-    "learnings": "memory:learnings",
-    "promote": "promote:promote",
-    "mcp": "memory:mcp",
-    "knowledge": "memory:knowledge",
-    "ignore": "memory:ignore",
-}
-"""Every verb, and where it is made: a module of this package and the function or command in it."""
+VERBS = text_table("flows.commands", "verbs.toml")
 
 STATELESS = ("try", "agents", "init")  # verbs that keep nothing and read nothing that was kept
 

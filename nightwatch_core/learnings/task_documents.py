@@ -14,6 +14,7 @@ from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile,
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import with_items as with_list
+from nightwatch_core.text.plain_text import text_table
 
 SECTIONS = ("research", "plan", "implementation", "ship")
 RELATED, PROMOTED = "related_tasks", "promoted"  # keys of the front matter
@@ -156,18 +157,7 @@ def _sections(body: str) -> Iterator[TaskSection]:
 MOST = 10  # problems, decisions and gotchas of one task
 LONGEST = 600  # characters of one field
 
-_NAMES = {
-    "what": "problem, issue, bug, blocker, problem encountered, issue encountered, what went wrong",
-    "symptoms": "symptom, observed",
-    "root_cause": "root cause, cause, why it happened",
-    "solution": "solution, fix, fixes, resolution, workaround",
-    "prevention": "prevention, how to avoid it, how to prevent it",
-    "choice": "decision, choice, key decision, design decision, decisions made, chosen option",
-    "alternatives": "alternative, alternatives considered, rejected, rejected alternative",
-    "rationale": "rationale, reason, reasoning, why",
-    "gotcha": "gotcha, caveat, pitfall, surprise, lesson learned, lessons learned, key learning, "
-    "learning, known limitation, watch out",
-}
+_NAMES = text_table("nightwatch_core.learnings", "labels.toml")
 LABELS = {name: field for field, names in _NAMES.items() for name in names.split(", ")}
 
 _SKIPPED = re.compile(

@@ -8,34 +8,13 @@ Everything from errors, code, models and knowledge passes through here on its wa
 import re
 from collections.abc import Callable
 
-from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.plain_text import data_table, shortened
 from nightwatch_core.text.words import core_of, pieces, spans
 
 MORE = "…"
 
-# First and last code points of characters that nobody sees but that change what people read.
-HIDDEN = (
-    (0x00, 0x08),  # controls; tab and newline stay
-    (0x0B, 0x1F),
-    (0x7F, 0x9F),
-    (0xAD, 0xAD),  # soft hyphen
-    (0x34F, 0x34F),  # combining grapheme joiner
-    (0x61C, 0x61C),  # Arabic letter mark
-    (0x115F, 0x1160),  # Hangul fillers
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),  # zero width, left-to-right and right-to-left marks
-    (0x202A, 0x202E),  # embeddings and overrides
-    (0x2060, 0x206F),  # joiners, isolates
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),  # variation selectors
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF0, 0xFFFB),
-    (0x1BCA0, 0x1BCA3),  # shorthand and musical format controls
-    (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),  # tags and variation selectors
-)
+_Points = dict[str, tuple[tuple[int, int], ...]]
+HIDDEN = data_table("nightwatch_core.text", "hidden.toml", _Points)["points"]
 _HIDDEN_POINTS = tuple(point for first, last in HIDDEN for point in range(first, last + 1))
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # half characters no encoder accepts
 _BREAKS = {0x2028: "\n", 0x2029: "\n", 0x85: "\n"}

@@ -18,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.resolver import Resolver
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.text.plain_text import text_table
 
 LIMIT = 65_536  # characters of front matter, delimiters included
 MAX_DEPTH = 20
@@ -135,21 +136,7 @@ _Writer.add_representer(
 )
 
 
-# What a field has to be, by the beginning of pydantic's name for the problem.
-_HAS_TO_BE = {
-    "string": "a text",
-    "list": "a list, one `- item` a line",
-    "tuple": "a list, one `- item` a line",
-    "int": "a whole number",
-    "bool": "true or false",
-    "date": "a date, as 2031-12-31",
-    "literal": "one of {expected}",
-    "float": "a number",
-    "finite": "a number",
-    "greater_than_equal": "at least {ge}",
-    "greater_than": "more than {gt}",
-    "less_than_equal": "at most {le}",
-}
+_HAS_TO_BE = text_table("nightwatch_core.text", "problems.toml")
 
 
 def problem_text(error: ErrorDetails) -> str:

@@ -8,23 +8,12 @@ import re
 from typing import Literal
 
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
 
 _LONGEST = 500
 
-# Words an agent puts in front; what they say about the rest.
 Kind = Literal["", "controller", "job", "mail"]
-_WRAPPERS: dict[Kind, str] = {
-    "": (
-        "webtransaction othertransaction function middleware expressjs nextjs nodejs uri "
-        "normalizeduri custom java go"
-    ),
-    "controller": "action controller springcontroller restwebservice servlet",
-    "job": (
-        "background rake sidekiq sidekiqjob activejob resquejob delayedjob delayed celery "
-        "job jobs worker workers"
-    ),
-    "mail": "mailer",
-}
+_WRAPPERS = data_table("nightwatch_core.text", "wrappers.toml", dict[Kind, str])
 WRAPPERS = {name: kind for kind, names in _WRAPPERS.items() for name in names.split()}
 _VERB = re.compile(r"^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)[\s/]+(?=/|\w|https?:)")
 _ORIGIN = re.compile(r"^https?://[^/\s]*")

@@ -1,25 +1,19 @@
 """A transcript for people: who said what, shortened, harmless, with what it took."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import text_table
 
 TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer
 WHOLE = (40_000, 5_000)
 LOUD, QUIET, BAD, OURS, THEIRS, TOOLS = "bold", "dim", "red", "cyan", "green", "yellow"
 _INDENT = "          "
-_STOPS: Mapping[str, str] = {
-    "answer": "answers",
-    "tools": "asks for tools",
-    "cut": "is cut off",
-    "refused": "refuses",
-    "context exceeded": "has no room left",
-    "paused": "pauses",
-}
+_STOPS = text_table("nightwatch_core.text", "stops.toml")
 
 
 class Shown(NamedTuple):

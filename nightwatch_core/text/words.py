@@ -5,33 +5,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
-# English words that say nothing about a subject, and verbs every task begins with.
-_STOP_WORDS = """
-a about above add added adding after again against all also always am an and another any anything
-are around as at away back be because been before being below between both but by can cannot could
-did do does doing done don down during each either else ever every everything few for from further
-gave get gets getting give given go goes going gone got had has have having he her here hers him his
-how however i if in instead into is isn it its itself just keep know let like ll made make makes
-making many may me might more most much must my need needed needs neither never new no nor not
-nothing now of off often on once one only onto or other others our ours out over own per please put
-rather re s same see set several shall she should since so some something still such sure t take
-than that the their theirs them then there these they thing things this those though through thus to
-together too toward try two under until up upon us use used uses using ve very via want wants was
-way we well were what when where whether which while who whom whose why will with within without won
-would yet you your yours
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.rule_files import Pattern, load_rules
+
+
+class WordRules(Value):
+    """The file; its comments explain the fields."""
+
+    stop_words: str
+    code: tuple[Pattern, ...]
+    endings: dict[str, str]
+
+
+RULES = load_rules("words", WordRules, "text")
+STOP_WORDS = frozenset(RULES.stop_words.split())
 LONGEST_WORD = 40  # characters; longer runs of letters are no words
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _VOWEL = re.compile(r"[aeiouy]")
-_ENDINGS = (  # the first that fits goes, and what takes its place
-    ("ational", "ate"), ("ization", "ize"), ("isation", "ise"), ("ication", "icate"),
-    ("ations", "ate"), ("ation", "ate"), ("ions", ""), ("ion", ""), ("ities", ""), ("ity", ""),
-    ("ments", ""), ("ment", ""), ("ingly", ""), ("edly", ""), ("ings", ""), ("ing", ""),
-    ("iers", "y"), ("ier", "y"), ("ied", "y"), ("ies", "y"), ("ed", ""),
-    ("sses", "ss"), ("es", ""), ("ly", ""), ("s", ""),
-)  # fmt: skip
 
 
 def words(text: str) -> frozenset[str]:
@@ -66,7 +57,7 @@ def stem(word: str) -> str:
 
 
 def _cut(low: str) -> str:
-    for ending, instead in _ENDINGS:
+    for ending, instead in RULES.endings.items():
         left = low.removesuffix(ending)
         if left == low or len(left) < 3 or not _VOWEL.search(left):
             continue
@@ -81,26 +72,6 @@ def _cut(low: str) -> str:
 
 _SPAN = re.compile(r"`([^`\n]+)`")
 _LONGEST = 200  # characters of a word that is looked at
-_CODE_SUFFIXES = (
-    "py|pyi|rb|erb|js|jsx|mjs|cjs|ts|tsx|vue|php|go|rs|java|kt|scala|cs|cshtml|c|h|cc|cpp|hpp|sql|html|css|scss"
-    "|json|ya?ml|toml|md|rst|txt|lock|xml|cfg|ini|sh|jinja2?|j2|twig|haml|slim|ex|exs|swift|gradle|proto|csproj"
-)
-_LINE = r"(?::\d{1,7}(?:[-:]\d{1,7})?)?"
-_CODE = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{{0,9}}{_LINE}",  # app/models/cart.rb:12
-        rf"[\w@+-][\w.@+-]*\.(?:{_CODE_SUFFIXES}){_LINE}",
-        r"(?=[^\s_]*_)[$@:.*&]{0,2}(?=\w*[^\W_])[A-Za-z_][\w.:?!-]*(?:\(\))?",  # snake_case
-        r"[A-Za-z_][\w.:]*\(\)",
-        r"[A-Za-z_]\w*(?:(?:::|->|#|\.)[A-Za-z_]\w*[?!]?)*(?:::|->|#)[A-Za-z_]\w*[?!]?",
-        r"[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+",  # shop.errors.FeedError
-        r"[A-Za-z_][\w.]*\[[^\s\[\]]+\]",  # rates["EUR"]
-        r"[A-Za-z]\w*<[^\s<>]+>|#?<[A-Za-z/][^\s<>]*>",
-        r"--?[A-Za-z]\w*(?:-\w+)+|--[a-z]\w+",  # --repo
-        r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}",  # a commit
-    )
-)
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -140,7 +111,7 @@ def is_code_word(word: str) -> bool:
     >>> [is_code_word(one) for one in ("and/or", "e.g", "5.10", "well-kept", "KeyError")]
     [False, False, False, False, False]
     """
-    return len(word) <= _LONGEST and any(pattern.fullmatch(word) for pattern in _CODE)
+    return len(word) <= _LONGEST and any(pattern.fullmatch(word) for pattern in RULES.code)
 
 
 def core_of(word: str) -> tuple[str, str, str]:

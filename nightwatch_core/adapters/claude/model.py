@@ -32,6 +32,7 @@ from nightwatch_core.adapters.stores.traffic import METER, ServiceMeter
 from nightwatch_core.errors import MayHaveArrived, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Usage
+from nightwatch_core.text.plain_text import text_table
 
 LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later night
 
@@ -177,16 +178,7 @@ class Calls:
 
 # Messages of the Messages API as replies, and what each took: everything that is billed.
 
-STOPS: Mapping[str, str] = {
-    "end_turn": "answer",
-    "stop_sequence": "answer",
-    "tool_use": "tools",
-    "max_tokens": "cut",
-    "pause_turn": "paused",
-    "compaction": "paused",
-    "refusal": "refused",
-    "model_context_window_exceeded": "context exceeded",
-}
+STOPS = text_table("nightwatch_core.adapters.claude", "stops.toml")
 
 
 def reply_of(message: Mapping[str, Any], usage: Usage) -> chat.Reply:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from nightwatch_core.adapters.files.limits import TIME_REACH
 from nightwatch_core.adapters.files.records import float_of
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.text.plain_text import data_table
 
 # Zones of times: those that texts name, and what stands for what a text does not say.
 
@@ -19,13 +20,7 @@ LATEST_YEAR = 2099
 LEAP_YEAR = 1996  # of times without a year
 _YEARS = 9  # looked back at: a leap day comes every eight years at the least
 
-_HOURS: dict[str, float] = {
-    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "MEZ": 1, "CEST": 2,
-    "MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "IST": 5.5, "WIB": 7, "SGT": 8, "HKT": 8, "AWST": 8,
-    "JST": 9, "KST": 9, "ACST": 9.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "BRT": -3,
-    "ART": -3, "AST": -4, "ADT": -3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7,
-    "MDT": -6, "PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10,
-}  # fmt: skip
+_HOURS = data_table("nightwatch_core.adapters.files", "zones.toml", dict[str, float])
 NAMES = "|".join(sorted(_HOURS, key=len, reverse=True))
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?$")
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
 from nightwatch_core.adapters.files.records import squeezed
+from nightwatch_core.text.plain_text import text_table
 
 Record = Mapping[str, object]
 
@@ -37,24 +38,7 @@ def objects_in(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-# Our words of a record, and the names by which `record_fields` knows them first.
-NAMES = {
-    "error_class": "exception.type",
-    "message": "exception.message",
-    "stack": "exception.stacktrace",
-    "transaction": "transaction.name",
-    "app": "service.name",
-    "release": "service.version",
-    "commit": "tags.commit",
-    "host": "host.name",
-    "user": "enduser.id",
-    "users": "users",
-    "count": "occurrences",
-    "first_seen": "first_seen",
-    "last_seen": "last_seen",
-    "time": "timestamp",
-    "level": "level",
-}
+NAMES = text_table("nightwatch_core.adapters.files.shapes", "names.toml")
 QUIET = {"level": "info"}  # a record that is no error: counted, and no more
 
 _TITLE = re.compile(
