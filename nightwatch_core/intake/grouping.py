@@ -1,5 +1,6 @@
 """Occurrences counted into error groups, one at a time and in bounded memory."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class _Group:
     commits: dict[str, str] = field(default_factory=dict)  # by release that names one besides
     hours: dict[int, int] | None = field(default_factory=dict)  # None: spread over unknown hours
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
+    messages: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(eq=False)
@@ -71,6 +73,9 @@ class Tally:
         if last >= (counted.span[1] if counted.span else _NEVER):
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
         counted.occurrences += occurrence.count
+        _add_message(
+            counted.messages, occurrence.message[: errors.MESSAGE_LENGTH], occurrence.count
+        )
         counted.span = _extended(counted.span, span)
         if occurrence.user and len(counted.users) < limits.USERS:
             counted.users.add(hash(occurrence.user))
@@ -154,6 +159,7 @@ class Tally:
             releases=releases,
             commit=counted.commits.get(releases[-1], "") if releases else "",
             hourly=tuple(hours.get(hour, 0) for hour in window.hours) if hours else (),
+            messages=errors.most_frequent(counted.messages, newest.message),
         )
 
 
@@ -181,6 +187,19 @@ def _add_hours(counted: _Group, occurrence: errors.Occurrence) -> None:
     if len(counted.hours) > 4 * errors.MOST_HOURS:
         newest = sorted(counted.hours)[-2 * errors.MOST_HOURS :]
         counted.hours = {hour: counted.hours[hour] for hour in newest}
+
+
+def _add_message(messages: Counter[str], message: str, count: int) -> None:
+    """Count a message; a frequent one is never lost to many rare ones (Misra and Gries, 1982)."""
+    if message not in messages and len(messages) >= limits.MESSAGES:
+        least = min(count, *messages.values())
+        for known in tuple(messages):
+            messages[known] -= least
+            if not messages[known]:
+                del messages[known]
+        count -= least
+    if count:
+        messages[message] += count
 
 
 def _add_release(

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from nightwatch_core.intake import limits
-from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.errors import MESSAGE_LENGTH, ErrorGroup, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import composed, is_absent, problem_text
@@ -56,15 +56,15 @@ def complaint(rule: IgnoreRule) -> str:
 
 
 def matches(rule: IgnoreRule, group: ErrorGroup) -> bool:
-    """Tell whether the rule covers the group, without regard to case.
+    """Tell whether the rule covers every message of the group, without regard to case.
 
     A rule with a `complaint` covers nothing. `any` looks at class and message.
     """
-    return matcher(rule)(group)
+    return all(map(matcher(rule), by_message(group)))
 
 
 def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
-    """Return `matches` for one rule, made once for many groups."""
+    """Return a function that tells whether a rule covers the message that a group shows."""
     if complaint(rule):
         return lambda group: False
     pattern, covers, texts = rule.pattern.strip().casefold(), MODES[rule.match], FIELDS[rule.field]
@@ -76,8 +76,35 @@ def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
 
 
 def ignored_by(rules: Iterable[IgnoreRule], group: ErrorGroup) -> IgnoreRule | None:
-    """Return the first rule that covers the group; None where none does."""
-    return next((rule for rule in rules if matches(rule, group)), None)
+    """Return the first rule that covers the group; None where a message is left by all rules."""
+    matchers = [(rule, matcher(rule)) for rule in rules]
+    covering = [
+        next((rule for rule, covers in matchers if covers(one)), None) for one in by_message(group)
+    ]
+    return covering[0] if all(covering) else None
+
+
+def by_message(group: ErrorGroup) -> tuple[ErrorGroup, ...]:
+    """Return the group once for each of its messages, with the occurrences of that message.
+
+    A request for "/.env" and one for a real address are one group: a rule for bots may hide the
+    first alone.
+    """
+    if not group.messages:
+        return (group,)
+    counts = {group.message[:MESSAGE_LENGTH]: 0, **dict(group.messages)}
+    return tuple(
+        group.model_copy(update={"message": message, "occurrences": count, "messages": ()})
+        for message, count in counts.items()
+    )
+
+
+def without_ignored(rules: IgnoreRules, group: ErrorGroup) -> ErrorGroup:
+    """Return the group with a message that no rule covers, where it shows one that a rule does."""
+    if not group.messages or not ignored_by(rules.rules, group.model_copy(update={"messages": ()})):
+        return group
+    left = next(one for one in by_message(group) if not ignored_by(rules.rules, one))
+    return group.model_copy(update={"message": left.message})
 
 
 def named(rule: IgnoreRule) -> str:
@@ -153,7 +180,8 @@ def _not_holding(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window)
     is_over = expired(rule, window.until.date())
     if not is_over and rule.unless_rate_above is None:
         return ""
-    covered = [group for group in groups if matches(rule, group)]
+    covers = matcher(rule)
+    covered = [one for group in groups for one in by_message(group) if covers(one)]
     times = sum(group.occurrences for group in covered)
     if is_over:
         would = f"; it would have covered {times} of tonight's occurrences" if times else ""
@@ -161,7 +189,8 @@ def _not_holding(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window)
     rate, limit = per_day(times, window), rule.unless_rate_above or 0.0
     if rate <= limit:
         return ""
-    errors = "1 error" if len(covered) == 1 else f"{len(covered)} errors"
+    named_errors = {group.fingerprint for group in covered}
+    errors = "1 error" if len(named_errors) == 1 else f"{len(named_errors)} errors"
     return (
         f"does not hold tonight: {rate:,.0f} occurrences a day in {errors}, and it holds up to "
         f"{limit:,g}"

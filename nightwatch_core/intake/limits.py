@@ -7,6 +7,7 @@ STACK_TEXT = 134_217_728  # characters of all stack traces together
 RELEASES = 200
 USERS = 200_000  # told apart
 STACKS = 5  # raw stack traces
+MESSAGES = 32  # of one group, counted apart
 # ignore rules
 IGNORE_FILE = 262_144  # characters
 PATTERN = 500  # characters

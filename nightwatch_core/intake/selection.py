@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from math import log1p
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.ignore_rules import ignored_by, named
+from nightwatch_core.intake.ignore_rules import ignored_by, named, without_ignored
 from nightwatch_core.models.answer import Forecast
 from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.errors import Case, DroppedGroup, ErrorGroup, Selection, occurrences_of
@@ -114,7 +114,7 @@ def select(
         if reason:
             ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
-            open_groups.append(group)
+            open_groups.append(without_ignored(rules, group))
     kept, over_limit, room = [], [], {True: limits.KNOWN_GROUPS, False: max(0, limit)}
     reason = f"limit of {plural(max(0, limit), 'error group')} a night reached"
     for place, group in enumerate(sorted(open_groups, key=rank), start=1):

@@ -1,7 +1,7 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Literal, Self
 
@@ -136,6 +136,7 @@ class Trace(Value):
 
 MOST_HOURS = 168  # of counts by the hour
 MOST_HOSTS = 20  # of one group
+MOST_MESSAGES, MESSAGE_LENGTH = 8, 300  # of one group that has several; characters
 LONGEST_WINDOW = timedelta(days=7)  # that a live source is asked for, to catch up
 
 
@@ -219,6 +220,7 @@ class ErrorGroup(Value):
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
     commit: str = ""  # the sha that records of `release` name besides, perhaps shortened
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
+    messages: tuple[tuple[str, int], ...] = ()  # where it has several: the most frequent, counted
     triage: Triage = Triage()  # what the team said at the source
     regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so
 
@@ -246,6 +248,18 @@ class ErrorGroup(Value):
         """
         line = " ".join(self.title.split())
         return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+def most_frequent(messages: Mapping[str, int], shown: str) -> tuple[tuple[str, int], ...]:
+    """Return the `messages` of a group from its counts; none where it has but the one it shows.
+
+    >>> most_frequent({"a": 1, "b": 2}, "a"), most_frequent({"a": 3}, "a")
+    ((('b', 2), ('a', 1)), ())
+    """
+    if set(messages) == {shown[:MESSAGE_LENGTH]}:
+        return ()
+    ranked = sorted(messages.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ranked[:MOST_MESSAGES])
 
 
 def occurrences_of(groups: Iterable[ErrorGroup]) -> int:

@@ -13,6 +13,7 @@ from nightwatch_core.adapters.new_relic.nerdgraph import QUERIES, Answer, NerdGr
 from nightwatch_core.adapters.stores.traffic import Unwell
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import (
+    MESSAGE_LENGTH,
     MOST_HOSTS,
     MOST_HOURS,
     ErrorGroup,
@@ -22,6 +23,7 @@ from nightwatch_core.models.errors import (
     Triage,
     TriageState,
     Window,
+    most_frequent,
 )
 from nightwatch_core.text.fingerprints import fingerprint
 from nightwatch_core.text.templates import message_template, transaction_template
@@ -316,9 +318,17 @@ def groups(
                 releases=releases,
                 commit=newest.commit if newest.release in releases[-1:] else "",
                 hourly=_hourly(draft, counts, window) if alone else (),
+                messages=most_frequent(_messages(draft), newest.message),
             )
         )
     return tuple(sorted(made, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
+
+
+def _messages(draft: Draft) -> Counter[str]:
+    counted = Counter[str]()
+    for row in draft.rows:
+        counted[row.message[:MESSAGE_LENGTH]] += row.n
+    return counted
 
 
 def _name(app: str, row: Row) -> str:

@@ -39,6 +39,16 @@ def test_one_group_says_all():
     assert only.message == "no order 3"
 
 
+def test_a_frequent_message_is_kept_among_many_rare_ones():
+    rare = [seen(message=f"no route /{number}") for number in range(4 * limits.MESSAGES)]
+    often = [seen(message="no route /7000000")] * 2 * len(rare)
+    for order in ((*rare, *often), (*often, *rare)):
+        (only,) = group(order, "file", WINDOW)
+        assert only.messages[0][0] == "no route /7000000"
+    (alone,) = group(often, "file", WINDOW)
+    assert alone.messages == ()
+
+
 def test_the_failing_function_tells_groups_apart_where_no_transaction_is_known():
     places = [("", "Cart.php sum"), ("", "Order.php pay"), ("GET /", "Cart.php sum"), ("GET /", "")]
     counted = [seen(transaction=done, failed_in=place) for done, place in places]

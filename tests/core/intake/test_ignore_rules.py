@@ -15,6 +15,7 @@ from nightwatch_core.intake.ignore_rules import (
     matches,
     rules_from,
     rules_in_force,
+    without_ignored,
 )
 from nightwatch_core.models.errors import ErrorGroup, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
@@ -72,6 +73,21 @@ def test_the_first_rule_that_covers_is_named():
     )
     assert ignored_by(rules, GROUP) == rules[1]
     assert ignored_by(rules[:1], GROUP) is None
+
+
+def test_a_rule_hides_a_group_only_where_it_covers_every_message_of_it():
+    shop, bot = 'No route matches [GET] "/products"', 'No route matches [GET] "/.env"'
+    rules = IgnoreRules(rules=(IgnoreRule(pattern="/.env"), IgnoreRule(pattern="wp-login")))
+    shown = GROUP.model_copy(update={"message": bot, "messages": ((shop, 300), (bot, 1))})
+    assert ignored_by(rules.rules, shown) is None
+    assert without_ignored(rules, shown).message == shop
+    only_bots = shown.model_copy(update={"messages": ((bot, 3), ("GET /wp-login.php", 2))})
+    assert ignored_by(rules.rules, only_bots) == rules.rules[0]
+    newest = shown.model_copy(update={"message": shop, "messages": ((bot, 9), (bot + "x", 9))})
+    assert ignored_by(rules.rules, newest) is None, "the newest is rare, and not a bot's"
+    over = rules.rules[0].model_copy(update={"unless_rate_above": 0.5})
+    _, told = rules_in_force(IgnoreRules(rules=(over,)), (shown,), DAY)
+    assert "1 occurrences a day in 1 error" in told[0], "what it does not cover does not count"
 
 
 END = datetime(2031, 12, 31, 4, tzinfo=UTC)
