@@ -21,6 +21,7 @@ class Language(Value):
     headers: tuple[Pattern, ...]
     aliases: tuple[str, ...] = ()
     is_named_above: bool = False
+    has_caught_causes: bool = False
     paths: Pattern | None = None
     removed: Pattern | None = None
     owners: tuple[Pattern, ...] = ()

@@ -241,7 +241,8 @@ def rejoined(lines: Sequence[str]) -> list[str]:
     for line in lines:
         above = whole[-1] if whole else ""
         frame = frame_in(above + line) if len(above) == width else None
-        if frame and frame.start() < width < frame.end():
+        begun = above[frame.start() :] if frame and frame.start() < width < frame.end() else ""
+        if "/" in begun or (begun and not line.startswith("/")):  # a whole path continues no word
             whole[-1] = above + line
         else:
             whole.append(line)

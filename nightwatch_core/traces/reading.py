@@ -13,6 +13,7 @@ from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
 
 Chain = tuple[ExceptionLink, ...]
+Read = tuple[ExceptionLink, list[Frame]]
 
 
 class Relation(StrEnum):
@@ -44,7 +45,7 @@ class _Chains:
 
     def __init__(self, language: Language) -> None:
         self._language = language
-        self._chains: list[list[tuple[ExceptionLink, list[Frame]]]] = []
+        self._chains: list[list[Read]] = []
         self._position = 0
         self._is_full = False
 
@@ -101,10 +102,19 @@ class _Chains:
         change = _FRAMES.get(self._language.name)
         chains = [
             tuple(link.with_frames(change(frames) if change else frames) for link, frames in chain)
-            for chain in self._chains
+            for chain in map(self._without_caught, self._chains)
             if any(frames for _, frames in chain)
         ]
         return tuple(map(shortened, chains))
+
+    def _without_caught(self, chain: list[Read]) -> list[Read]:
+        """Leave out what was rescued before a line that the runtime itself could not run."""
+        if not self._language.has_caught_causes:
+            return chain
+        for place, (link, frames) in enumerate(chain, 1):
+            if frames and link.error_class == self._language.class_of(link.message) != "":
+                return chain[:place]
+        return chain
 
 
 def shortened(chain: Chain) -> Chain:
