@@ -63,16 +63,10 @@ class CodeReader(Protocol):
         """
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[code.ChangedFile, ...]:
-        """Return the differences between two commits below `path`, of the first files only.
-
-        Raises `GiveUp` where one of them is not known.
-        """
+        """Return what differs between two commits, of the first files; `GiveUp`: one is unknown."""
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """Return paths of files that differ between two commits, sorted.
-
-        Raises `GiveUp` where one of them is not known.
-        """
+        """Return sorted paths that differ between two commits; `GiveUp`: one is unknown."""
 
 
 class LibraryReader(Protocol):
@@ -93,10 +87,7 @@ class LaysOut(Protocol):
     """A `CodeReader` that can write all files of its commit into an empty folder."""
 
     def lay_out(self, folder: str, most_bytes: int, most_files: int) -> int:
-        """Write files, modes and links; returns how many are not here.
-
-        Raises `GiveUp` where they are too many or too large.
-        """
+        """Write files, modes and links; returns how many lack. `GiveUp`: too many or too large."""
 
 
 class CodeHost(Protocol):
@@ -265,10 +256,7 @@ class KnowledgeReader(Protocol):
         """Return the list of archived lessons: made on request, a night never needs it."""
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        """Return the archived lesson on the error of one of these names.
-
-        Cheap: one that knows the error by an alias alone may be missed.
-        """
+        """Return the archived lesson of one of these names, if a file is named for it."""
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Return every known pattern that can be read."""
@@ -304,10 +292,7 @@ class BatchModel(Protocol):
     """A model that answers batches of questions at half the price, within a day."""
 
     def intent(self, items: Sequence[TriageItem], night: str, now: datetime) -> Batch:
-        """Return the batch to submit, with its prices; sends nothing about the items.
-
-        Raises `GiveUp` where there are no batches.
-        """
+        """Return the batch to submit, with prices; sends nothing. `GiveUp`: there are none."""
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
         """Submit the intent's items once; returns the intent with its id.
@@ -447,10 +432,7 @@ class TaskStore(Protocol):
         """
 
     def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
-        """Remember in a task's file which of its learnings were promoted; returns the file.
-
-        Raises as `append`.
-        """
+        """Note which of a task's learnings were promoted; returns the file, raises as `append`."""
 
 
 class BatchStore(Protocol):

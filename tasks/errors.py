@@ -113,10 +113,7 @@ def make_cases(traced: tuple[Traced, ...], selected: Selection) -> tuple[Case, .
 
 @step("select new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
-    """Keep the new cases that are worth most; errors with a valid lesson take no place from them.
-
-    What a batch put into order stays in it.
-    """
+    """Keep the new cases worth most, in a batch's order; known errors take no place."""
     known, unknown = memory.past.known, memory.unknown
     if not selected.is_judged:
         unknown = tuple(sorted(unknown, key=lambda item: -worth(item.case, known)))

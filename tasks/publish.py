@@ -123,10 +123,7 @@ def new_cache(options: NightOptions, mark: str) -> NightCache:
 def gate(
     draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> GateResult:
-    """Prove a draft's change as far as it can be run; `cache` keeps what the base gave.
-
-    `used` is what the night has taken so far.
-    """
+    """Prove a draft's change as far as it can be run; `used` is what the night has taken."""
     result, cache.silent = there(prove, draft, analysis, report, cache, used)
     return result
 

@@ -113,10 +113,7 @@ class Attempt(Generic[T]):
 def attempt(
     what: str, function: Callable[..., T], *args: Any, otherwise: T, **kwargs: Any
 ) -> Attempt[T]:
-    """Run a step the night can do without, as it can without Prefect's server.
-
-    `StopTheNight` still stops it.
-    """
+    """Run a step the night can do without, even without Prefect's server."""
     try:
         return Attempt(function(*args, **kwargs))
     except StopTheNight:

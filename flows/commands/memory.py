@@ -77,10 +77,7 @@ def report(night: NightName = "", as_json: AsJson = False) -> None:
 
 
 def kept_report(name: str) -> RunReport:
-    """Return the night or single run of that name, else the newest night.
-
-    Raises `StopTheNight` where there is none.
-    """
+    """Return the night or run of that name, else the newest; raises `StopTheNight` for none."""
     for report in wiring.nights().reports():
         if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
             return report
@@ -264,10 +261,7 @@ def options_of_words() -> tuple[NightOptions, Allowance]:
 def search_learnings(
     intent: str, limit: int = LIMIT, archive: bool = False
 ) -> tuple[FoundLearning, ...]:
-    """Return what lessons and task files say of an intent; `archive`: archived lessons, too.
-
-    Raises `GiveUp` where the intent says nothing.
-    """
+    """Return what lessons, archived ones with `archive`, and task files say of an intent."""
     return relevant_learnings(intent, documents_with_learnings(archive), limit)
 
 

@@ -277,10 +277,7 @@ def seen(path: str, asked: Iterable[int], shown_lines: Collection[str]) -> froze
 def part(
     path: str, lines: Sequence[str], asked: range, shown_lines: Collection[str], room: int
 ) -> NumberedLines:
-    """Number the requested lines that are new, as far as they fit into `room` characters.
-
-    The first one always does.
-    """
+    """Number the requested new lines that fit into `room` characters, at least the first."""
     above = seen(path, asked, shown_lines)
     rows: list[str] = []
     shown: list[str] = []

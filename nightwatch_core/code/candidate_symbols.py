@@ -410,10 +410,7 @@ class Lookup:
         return () if is_many else tuple(nearest)
 
     def defining(self, name: str, like: str) -> tuple[str, ...]:
-        """List the files that define a name, those near the file `like` first.
-
-        Nothing where too many do.
-        """
+        """List files that define a name, those near the file `like` first; none if too many do."""
         certain = ("class ",) if name[:1].isupper() else ("def ", "func ")
         head = next((head for head in language_of(like).heads if head in certain), "")
         hits = self.hits(f"{head}{name}")

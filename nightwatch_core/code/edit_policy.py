@@ -140,10 +140,7 @@ def refused(
     before: Callable[[str], str | None],
     paths: Collection[str] = (),
 ) -> str:
-    """Say why a set of changes may not be proposed; empty where it may.
-
-    `paths` are the files of the tree.
-    """
+    """Say why changes may not be proposed, empty where they may; `paths` are the tree's files."""
     for change in changes:
         old = before(change.path)
         why = refusal(change.path, paths) or hidden_in(change, old or "")

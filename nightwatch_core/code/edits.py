@@ -211,10 +211,7 @@ class JudgedFix(Value):
 
 
 def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> JudgedFix:
-    """Judge the edits of a fix, in order, by the rules that the prompt states.
-
-    Raises what the code reader raises.
-    """
+    """Judge the edits of a fix, in order, by the prompt's rules; raises what the reader raises."""
     if not edits:
         return JudgedFix()
     paths = frozenset(code.paths())

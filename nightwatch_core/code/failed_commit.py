@@ -85,10 +85,7 @@ def _fit(frames: tuple[Frame, ...], read: placing.ReadFile) -> float:
 
 
 class Sighting(Value):
-    """Release, commit and time of an error when it was last seen.
-
-    `deployed` are releases that ran from their moment on, in any order.
-    """
+    """An error's last release, commit and time; `deployed` are releases and when they began."""
 
     release: str = ""
     commit: str = ""  # that records of the release name besides

@@ -77,10 +77,7 @@ def _hourly(case: Case) -> tuple[int, ...]:
 def first_failing(
     case: Case, began: Onset | None, releases: tuple[Release, ...]
 ) -> FirstFailing | None:
-    """Find the release that failed first; where the error names none, the one running then.
-
-    None where nobody knows which one came before it.
-    """
+    """Find the release that failed first, named or running then; None: unknown order."""
     ordered = sorted(releases, key=lambda release: release.at)
     versions = next((group.releases for group in case.groups if group.releases), ())
     named = [n for n, item in enumerate(ordered) if versions and item.version == versions[0]]

@@ -44,10 +44,7 @@ def named_in(message: str) -> Named:
 
 
 def table_definitions(case: Case, lookup: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    """Cut out the model of the table that the message names, and the lines that write the column.
-
-    What is shown is added to `seen`.
-    """
+    """Cut out the model of a named table and the lines that write the column; adds to `seen`."""
     links = case.trace.links if case.trace else ()
     messages = (case.leader.message, *(link.message for link in links))
     named = next(filter(any, map(named_in, messages)), Named())

@@ -158,10 +158,7 @@ def written(node: Node) -> str:
 
 
 def unwrapped(node: Node) -> Node:
-    """Return the expression in brackets, or marked as never null.
-
-    What is awaited is another value than what it is awaited of.
-    """
+    """Return the expression in brackets, or marked as never null; an awaited one stays."""
     while _WRAPS.match(node.type) and node.named_child_count == 1:
         node = node.named_children[0]
     return node

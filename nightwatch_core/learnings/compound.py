@@ -115,10 +115,7 @@ def similar(target: TaskFile, tasks: tuple[TaskFile, ...]) -> tuple[FoundLearnin
 
 
 def last_published(reports: tuple[RunReport, ...]) -> str:
-    """Return the fingerprint of the last item that the newest night published.
-
-    Raises `StopTheNight` where no night published anything.
-    """
+    """Return the fingerprint of the newest night's last item; raises `StopTheNight` for none."""
     for report in reports:
         for receipt in reversed(report.receipts):
             if receipt.status in ("done", "already there") and receipt.fingerprint:

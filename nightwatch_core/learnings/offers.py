@@ -143,10 +143,7 @@ def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[Learn
 def promotion_pull(
     chosen: tuple[LearningOffer, ...], text: str, commit: Commit, night: str
 ) -> DraftPull:
-    """Build the draft whose one commit gives CLAUDE.md this text; named by what was chosen.
-
-    Raises `GiveUp` for an empty choice.
-    """
+    """Build the draft that gives CLAUDE.md this text; raises `GiveUp` for an empty choice."""
     if not chosen:
         raise GiveUp("nothing was chosen: a pull request without learnings is none")
     key = effect_key("promote", commit.repository, *sorted(offer.digest for offer in chosen))

@@ -66,10 +66,7 @@ class Learning(Value):
 
 
 class Handover(Value):
-    """Facts about an error with unknown cause, for the person who continues.
-
-    Texts are untrusted: they come from the code and from the error.
-    """
+    """Facts about an error with unknown cause, for the person who continues; untrusted texts."""
 
     unknown: str = ""  # what is not known: "why `order` is None in shop/orders.py:14"
     path: str = ""  # in the repository

@@ -42,10 +42,7 @@ class Triage(Value):
 
 
 def triage_texts(triages: Iterable[Triage]) -> tuple[str, str]:
-    """Say where the team said something about several groups, and what.
-
-    The most telling state comes first, then who has them.
-    """
+    """Say where the team said something, and what: the most telling state, then who has them."""
     given = tuple(triages)
     inbox = next((triage.inbox for triage in given if triage.inbox), "")
     most_telling = sorted(given, key=lambda triage: list(STATE_TEXTS).index(triage.state))

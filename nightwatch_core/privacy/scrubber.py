@@ -43,10 +43,7 @@ class Masks:
     """
 
     def __init__(self, key: bytes | Callable[[], bytes] = b"") -> None:
-        """Take the key, or a function that gets it when the first value is masked.
-
-        Without a key all values of a kind share one mask.
-        """
+        """Take the key, or what makes it at the first value; without one a kind shares one mask."""
         self._given = key
 
     @cached_property

@@ -294,10 +294,7 @@ def section(
 
 
 def cut(kind: type[B], items: Iterable[object], limit: int, total: int = 0) -> tuple[B, ...]:
-    """Make a block of the first `limit` items; none where there is no item.
-
-    `total` counts the items where not all of them are given.
-    """
+    """Make a block of the first `limit` items of `total`; none where there is no item."""
     every = tuple(items)
     more = max(0, (total or len(every)) - limit)
     return (kind(items=every[:limit], more=more),) if every else ()

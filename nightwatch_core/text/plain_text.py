@@ -271,10 +271,7 @@ def is_glob(text: str) -> bool:
 
 
 def matches(path: str, glob: str) -> bool:
-    """Tell whether the glob stands for the path: without a slash for its name, else from the root.
-
-    Takes time in proportion to both lengths.
-    """
+    """Tell whether the glob fits the path: without a slash its name; in linear time."""
     return any(_matches(path, item) for item in _expanded(glob.removeprefix("./").lstrip("/")))
 
 

@@ -122,10 +122,7 @@ def has_source(frame: Frame) -> bool:
 
 
 def with_fits(trace: Trace, read: ReadFile) -> Trace:
-    """Return the trace with its frames compared with their files of the repository.
-
-    Of very deep traces the innermost frames are compared.
-    """
+    """Compare a trace's frames with their files; of very deep traces the innermost ones."""
     sourced = [frame for frame in trace.frames if frame.repo_path and has_source(frame)]
     compared: dict[Frame, Frame] = {}
     paths = sorted({frame.repo_path for frame in sourced})

@@ -156,10 +156,7 @@ def model_of(agent: AgentSpec, options: NightOptions, given: Iterable[str] = ())
 def question(
     group: ErrorGroup, trace: Trace | None, agent: AgentSpec, fence: str = ""
 ) -> Conversation:
-    """Ask about one error; its texts are bounded, clean, and in a fence that they cannot close.
-
-    `fence` is the night's name for fences.
-    """
+    """Ask about one error: texts are bounded and clean, in the night's `fence`."""
     innermost = trace.root.frames[:8] if trace and trace.links else ()
     app = [frame for frame in trace.in_app if frame not in innermost][:8] if trace else []
     links = tuple(reversed(trace.links[-4:])) if trace else ()

@@ -42,10 +42,7 @@ class DigestNotifier:
         self._channels = tuple(_channels(listed(addresses.get_secret_value())))
 
     def publish(self, report: RunReport) -> str:
-        """Tell every channel that was not told yet; returns them.
-
-        Raises `TryLater` where one of them did not take it.
-        """
+        """Tell each channel not told yet; returns them. `TryLater`: one of them did not take it."""
         subject, text = digest_of(scrubbed(report, self._withhold))
         refused = []
         for channel in self._channels:

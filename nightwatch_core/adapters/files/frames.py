@@ -248,10 +248,7 @@ def with_header(stack: str, error_class: str, message: str) -> str:
 
 
 def _frame_lines(frames: Sequence[Mapping[str, object]]) -> list[str]:
-    """Sentry and Rollbar list the outermost frame first, for every language; others the innermost.
-
-    Python alone prints the outermost first.
-    """
+    """Trackers list the innermost frame first, Sentry and Rollbar last; Python prints it last."""
     is_outermost_first = any(_OUTERMOST_FIRST & frame.keys() for frame in frames)
     ordered = list(map(record_frame, frames))
     language = language_of(ordered)

@@ -483,10 +483,7 @@ def _links(trace: Trace, group: ErrorGroup) -> tuple[ExceptionLink, ...]:
 
 
 def keep_pasted(text: str, folder: Path) -> Path:
-    """Write what a person pasted to a file of its own.
-
-    Raises `StopTheNight` where it is empty or huge, or cannot be written.
-    """
+    """Write what a person pasted to a file; raises `StopTheNight` where it is empty or huge."""
     if not text.strip() or len(text) > limits.PASTE_LIMIT:
         raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
     return keep_stream(BytesIO(text.encode(errors="replace")), folder)

@@ -228,10 +228,7 @@ class Connection(GitHub[BaseAuthStrategy]):
         return self._repeat(once, harmless=harmless, spare=spare)
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the data of a GraphQL query, which like all reads is repeated.
-
-        Raises `GiveUp` for a mutation, whatever the token may do.
-        """
+        """Return the data of a GraphQL query, repeated as reads are; `GiveUp` for a mutation."""
 
         def once() -> dict[str, Any]:
             try:

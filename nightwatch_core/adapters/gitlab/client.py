@@ -132,10 +132,7 @@ def _wait(headers: httpx.Headers) -> float:
 
 
 class Project:
-    """One project under one sign-in; safe for many threads.
-
-    Every method raises `TryLater`, `GiveUp` or `StopTheNight`.
-    """
+    """One project under one sign-in; safe for many threads. Raises as ports do."""
 
     def __init__(
         self,

@@ -67,10 +67,7 @@ class HostBranches(_Branches):
         self._writes = writes
 
     def make(self, pull: DraftPull, base: str) -> Made:
-        """Make the pull request's branch on the head of branch `base`.
-
-        Raises `Refused` with the reason, in words for the report.
-        """
+        """Make the pull request's branch on branch `base`; raises `Refused` with the reason."""
         if not _OURS.fullmatch(pull.branch):
             raise Refused(f"{pull.branch[:80]!a} cannot be the name of a branch of ours")
         plan = self.plan(pull, base)

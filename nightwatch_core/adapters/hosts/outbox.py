@@ -73,10 +73,7 @@ class HostOutbox(_Outbox):
         ours: Ours,
         scrub: Callable[[str], str] = REMOVAL.scrub,
     ) -> None:
-        """Ask nothing before the first `publish`; `ours` tells our items.
-
-        Patches go through `scrub`.
-        """
+        """Ask nothing before `publish`; `ours` finds our items, patches go through `scrub`."""
         self._branches, self._writes = branches, writes
         self._clock, self._ours, self._scrub = clock, ours, scrub
         self._lock = threading.Lock()

@@ -25,10 +25,7 @@ class Ours:
         published: Callable[[], frozenset[str]] = frozenset,
         former: Iterable[str] = (),
     ) -> None:
-        """Ask nothing before the first item.
-
-        `account` tells who publishes, `published` the addresses of what we made.
-        """
+        """`account` returns who publishes, `published` the addresses of what we made."""
         self._account, self._published = account, published
         self._accounts = {name.strip().casefold() for name in former} - {""}
         self._known_now = False

@@ -155,10 +155,7 @@ class Counts:
 
 
 def count(ask: Callable[..., Answer], guids: tuple[str, ...], window: Window) -> Counts:
-    """Count everything in the window; raises where the counts themselves are missing.
-
-    `ask` runs NRQL texts, each named by its alias.
-    """
+    """Count everything in the window; raises where counts are missing. `ask` runs NRQL by alias."""
     answer = ask(
         whole=nrql.errors(guids, window, nrql.FACETS),
         outside=nrql.errors(guids, window, nrql.FACETS[:1], nrql.OUTSIDE),
@@ -495,10 +492,7 @@ def frames_document(many: int) -> str:
 def traces_in(
     asked: Sequence[TracedOccurrence], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
 ) -> tuple[Trace, ...]:
-    """Return the traces of an answer to `frames_document`; one that is gone is left out.
-
-    Raises the first error where no trace came.
-    """
+    """Return the traces in an answer to `frames_document`; raises the first error for none."""
     traces, troubles = [], []
     for at, occurrence in enumerate(asked):
         try:

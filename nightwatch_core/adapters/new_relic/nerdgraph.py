@@ -110,10 +110,7 @@ class NerdGraph:
         weakref.finalize(self, self._client.close)
 
     def ask(self, query: str, **variables: object) -> Answer:
-        """Ask once, and once more where New Relic is throttled or unwell.
-
-        Raises `TryLater` as `asked_twice`, or `StopTheNight`.
-        """
+        """Ask, once more where New Relic is throttled or unwell; raises as `asked_twice`."""
 
         def is_well(answer: Answer) -> bool:
             return not any(isinstance(f.error, Throttled | Unwell) for f in answer.failures)

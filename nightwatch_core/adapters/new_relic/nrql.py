@@ -83,10 +83,7 @@ def versions(guids: Iterable[str], window: Window, name: str) -> str:
 
 
 def hourly(guids: Iterable[str], window: Window) -> str:
-    """Query errors by clock hour, of the hundred most frequent.
-
-    The first hour is asked for whole, so that the buckets are clock hours.
-    """
+    """Query errors by clock hour, of the hundred most frequent; the first hour is whole."""
     begin = window.since.timestamp() // _HOUR * _HOUR
     whole = Window(since=datetime.fromtimestamp(begin, UTC), until=window.until)
     rest = f" FACET {', '.join(FACETS)} TIMESERIES 1 hour {_between(whole)} LIMIT 100"

@@ -235,10 +235,7 @@ class Sentry:
         )
 
     def _groups(self, issues: Iterable[Issue], window: Window | None) -> tuple[ErrorGroup, ...]:
-        """Return issues as groups, most occurrences first; notes which issues a group is of.
-
-        Of issues with one name the open ones count.
-        """
+        """Return issues as groups, largest first; of issues with one name the open ones count."""
         by_name: dict[str, list[Issue]] = {}
         for issue in issues:
             seen = issue.occurrence

@@ -221,10 +221,7 @@ class SlackDelivery:
         self._posted_at: float | None = None
 
     def deliver(self, message: Message, thread: str = "") -> str:
-        """Post or edit the message; return its `ts`.
-
-        Raises `GiveUp` or `TryLater`; called again it goes on where it stopped.
-        """
+        """Post or edit the message, from where it stopped; return its `ts`."""
         content = json.dumps([message.blocks, message.text], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
         sent = self._sent.find(message.part)

@@ -198,10 +198,7 @@ SETTLED = 1.0  # days: a run that holds no lock may still use what is younger
 def free_space(
     places: Mapping[str, Path], results: Path, *, dry: bool, now: float | None = None
 ) -> dict[str, Pruned]:
-    """Delete what KEEPING says, and records; with `dry` only count. Raises `OSError`.
-
-    No night may run meanwhile.
-    """
+    """Delete what KEEPING says, and records, while no night runs; with `dry` only count."""
     delete = (lambda path: None) if dry else _delete
     freed = {}
     for rule in KEEPING:

@@ -213,10 +213,7 @@ Unpack = Callable[[values.Record, values.Inside], Iterator[values.Item]]
 
 
 class Shape(NamedTuple):
-    """A shape of JSON documents.
-
-    Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
-    """
+    """A shape of JSON documents; only those with a field of `needs` are asked, all for ()."""
 
     name: str  # for people: "answer of New Relic"
     applies: Callable[[values.Record], bool]
