@@ -97,10 +97,11 @@ def _groups() -> dict[str, Any]:
     return {name: make(name, fields, total=False) for name, fields in groups.items()}
 
 
-def described(field: FieldInfo) -> str:
-    """Return an option's description and its default."""
-    default = "" if field.default in ("", None) else f" [default: {str(field.default).lower()}]"
-    return f"{field.description}{default}"
+def described(field: FieldInfo, otherwise: object = None) -> str:
+    """Return an option's description and its default, which may be another one for a command."""
+    default = otherwise or field.default
+    shown = "" if default in ("", None) else f" [default: {str(default).lower()}]"
+    return f"{field.description}{shown}"
 
 
 def chosen_from(field: FieldInfo) -> Any:

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -46,19 +47,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 SPELLINGS = {"batch_mode": ("--batch-mode/--no-batch-mode", "--batch")}  # where there are several
 
 
-def with_option_flags(command: F) -> F:
+def with_option_flags(command: F, **otherwise: str) -> F:
     """Replace a command's `**choices` by a flag for every option of a night.
 
-    A flag that is not given is None: its value comes from the settings.
+    A flag that is not given is None: its value comes from the settings, or is as `otherwise` says.
     """
-    spell_out_choices(command, _flag)
+    spell_out_choices(command, partial(_flag, otherwise))
     return command
 
 
-def _flag(name: str, field: FieldInfo) -> Any:
+def _flag(otherwise: Mapping[str, str], name: str, field: FieldInfo) -> Any:
     option = typer.Option(
         *SPELLINGS.get(name, ()),
-        help=described(field),
+        help=described(field, otherwise.get(name)),
         show_default=False,
         rich_help_panel=SECTION_OF[name].capitalize(),
     )
@@ -313,7 +314,7 @@ Record = Annotated[
 ]
 
 
-@with_option_flags
+@partial(with_option_flags, publish="none")
 def one(
     error: Error = "",
     error_class: ErrorClass = "",

@@ -31,7 +31,7 @@ from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import digest, ordinal, plural
+from nightwatch_core.text.plain_text import digest, moment, ordinal, plural
 
 # Whether a lesson still holds.
 
@@ -161,7 +161,7 @@ def reused_analysis(lesson: knowledge.Lesson, case: Case, night: Night) -> Analy
     Its evidence comes unverified and its score is 0: a document is never trusted for these; look
     the quotes up and compute the score as for any other answer.
     """
-    known_since = _known_since(lesson, night)
+    known_since = _known_since(lesson, case, night)
     why_unsettled = occurrences.why_unsettled(lesson)
     return Analysis(
         case=case,
@@ -223,14 +223,17 @@ def settled_issues(lesson: knowledge.Lesson) -> tuple[int, ...]:
     return tuple(sorted(number for number in opened if shut.get(number)))
 
 
-def _known_since(lesson: knowledge.Lesson, night: Night) -> str:
+def _known_since(lesson: knowledge.Lesson, case: Case, night: Night) -> str:
     count = len({seen.date for seen in lesson.nights} | {occurrences.night_date(night)})
     days = f"{ordinal(count)} night" if count <= MOST_NIGHTS else f"{MOST_NIGHTS} or more nights"
     nights = f", {days}" if count > 1 else ""
     issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
     pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
     since = "known since" if lesson.has_cause else "seen since"
-    return f"{since} {lesson.first_detected.isoformat()}{nights}{issue}{pull}"
+    last = occurrences.aware(case.last_seen) if case.last_seen else night.window.until
+    is_old = night.window.until - last > timedelta(days=1)  # in a file that grows
+    seen = f", last seen {moment(last)}" if is_old else ""
+    return f"{since} {lesson.first_detected.isoformat()}{nights}{seen}{issue}{pull}"
 
 
 # What is recalled of a case.

@@ -6,7 +6,7 @@ alone. Exposure is traffic where both sides know it, else hours.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from math import exp, inf, isfinite, lgamma
 from typing import NamedTuple
 
@@ -130,26 +130,34 @@ def was_gone(earlier: Iterable[NightSeen], hours: float) -> bool:
 def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
     """List errors that are new, back, rising or gone since a night of the same sources.
 
-    Empty where either night does not tell of every error of its window.
+    Empty where either night does not tell of every error of its window. Of a file that grows, what
+    was last seen by the night before is gone, though the file still holds it.
     """
-    if before.night.window.until >= report.night.window.until or not (
-        _is_whole(before) and _is_whole(report)
-    ):
+    ended, window = before.night.window.until, report.night.window
+    if ended >= window.until or not (_is_whole(before) and _is_whole(report)):
         return ()
     known = {analysis.fingerprint for analysis in report.analyses if analysis.known_as}
-    found = []
+    found, over = [], set[str]()
     for case in report.cases:
         earlier = [old for old in before.cases if names(old) & names(case)]
+        if earlier and case.last_seen and aware(case.last_seen) < ended:
+            over |= names(case)
+            continue
         was = sum(old.occurrences for old in earlier)
         seen = [_seen(old, before).model_copy(update={"occurrences": was}) for old in earlier[:1]]
         kind: ChangeKind = "rising" if seen else "back" if case.fingerprint in known else "new"
         if not seen or is_spike(seen, total((_seen(case, report),)), RISE):
             told = {"kind": kind, "title": case.title, "fingerprint": case.fingerprint}
             found.append(Change.model_validate({**told, "before": was, "now": case.occurrences}))
-    every = frozenset[str]().union(*map(names, report.cases))
+    every = frozenset[str]().union(*map(names, report.cases)) - over
+    since = window.until - max(window.since, ended)
     for old in before.cases:
         usual, none = (total((_seen(old, night),)) for night in (before, report))
         none = none.model_copy(update={"occurrences": 0})
+        if over & names(old):
+            if old.last_seen and ended - aware(old.last_seen) > since:
+                continue  # said on an earlier night
+            none = none.model_copy(update={"hours": since / timedelta(hours=1)})
         chance = chances(usual, none, nights=RISE.nights).at_most
         if every.isdisjoint(names(old)) and chance < RISE.level:
             found.append(Change(kind="gone", title=old.title, before=old.occurrences))

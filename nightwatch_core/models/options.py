@@ -69,7 +69,9 @@ class NightOptions(Value):
     code: Code = _option("", "Where code comes from: github, gitlab, checkout or sample.")
     model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
     delivery: Delivery = _option("", "Where issues and pull requests go: github, gitlab or local.")
-    notify: Notify = _option("", "Where the report is sent: slack, or local (files only).")
+    notify: Notify = _option(
+        "", "Where the report is sent: slack, channels (e-mail, chats), or local (files only)."
+    )
 
     # application
     errors: str = _option(

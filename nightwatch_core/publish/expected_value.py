@@ -86,11 +86,11 @@ class ExpectedValue(NamedTuple):
         """Show the sum.
 
         >>> str(ExpectedValue(impact=20, chance=0.6, proof="green", review=1.2))
-        '7.8 reviewer minutes = impact 20.0 × chance 0.60 × proof 0.75 − review 1.2'
+        '7.8 = harm 20.0 × chance of being right 0.60 × proof 0.75 − review 1.2'
         """
         proof = PROOF[self.proof]
-        figures = f"impact {self.impact:.1f} × chance {self.chance:.2f} × proof {proof:g}"
-        return f"{self.minutes:.1f} reviewer minutes = {figures} − review {self.review:.1f}"
+        factors = f"harm {self.impact:.1f} × chance of being right {self.chance:.2f}"
+        return f"{self.minutes:.1f} = {factors} × proof {proof:g} − review {self.review:.1f}"
 
 
 def expected_value(members: tuple[Analysis, ...]) -> ExpectedValue:

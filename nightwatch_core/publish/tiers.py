@@ -86,7 +86,7 @@ def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
     if value.minutes <= 0:
         seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
         sure = f"{of.confidence} confidence, {WORDS['proofs'][candidate.proof]}"
-        text = f"seen {seen}, {sure}: expected value too low for a review ({value})"
+        text = f"seen {seen}, {sure}: not worth a review ({value})"
         yield "issue", Reason("worth", text)
 
 

@@ -351,6 +351,7 @@ def capture_command(analysis: Analysis, report: RunReport) -> str:
 
 COMMITS = 8  # that a night read and that are named
 VERDICT = "useful|wrong"  # to choose from
+CAPTURE = "Write notes for the next developer"
 _FILES = ("report.html", "report.md", "report.json")
 
 
@@ -463,8 +464,7 @@ def end(report: RunReport, limits: Limits) -> Section:
         None, (one_command(report, a.fingerprint, "feedback") for a in report.analyses[:1])
     )
     said = _commands("Say whether a finding helped", [f"{item} {VERDICT}" for item in helped])
-    name = "Capture what was learned"
-    capture = _commands(name, [f"{command}{more}" for command in commands[:1]])
+    capture = _commands(CAPTURE, [f"{command}{more}" for command in commands[:1]])
     paths = _commands("Report", report_files(report)[: limits.paths])
     parts = (_learned(report), Facts(items=spent), _again(report), capture, said, paths)
     return section("end", "", *parts)

@@ -170,6 +170,9 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
             note = Text(" · ").join((*((sure,) if not row.unknown else ()), done))
             lines = (name, note) if row.known else (error, cause, note)
             error, cells = Text("\n").join(lines), ()
+            if row.known and row.unknown:  # nothing to do about it but wait
+                name = Text(shortened(_short(row.error), width * 2 // 5), "bold")
+                error = Text(" · ", no_wrap=True, overflow="ellipsis").join((name, done))
         grid.add_row(str(row.rank), error, f"{row.count:,}", *cells)
     return grid
 

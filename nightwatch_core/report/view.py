@@ -427,7 +427,7 @@ def _sections(
     verdict = "rejected before" if analysis.fingerprint in names else "yes"
     if analysis.has_fix and verdict == "yes":
         value = f"{expected_value((analysis, *finding_view.twins))}"
-        worth = (blocks.Fact(name="Expected value", text=value),)
+        worth = (blocks.Fact(name="Worth of the fix", text=value),)
     is_live = analysis.base_branch_status is not None and analysis.base_branch_status.kind == "live"
     rows = facts.facts(
         "error",
@@ -452,7 +452,7 @@ def _sections(
     done = blocks.cut(blocks.Publications, publications, len(publications))
     yield blocks.section("done", "Actions", done)
     if text := sections.capture_command(analysis, report):
-        capture = blocks.Command(name="Capture what was learned", text=text)
+        capture = blocks.Command(name=sections.CAPTURE, text=text)
         yield blocks.section("capture", "", capture)
     because = tuple(line(item, blocks.LONG) for item in analysis.because[: limits.texts])
     how = blocks.Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)

@@ -90,15 +90,25 @@ def test_a_healthy_night_is_counted_by_what_it_knew() -> None:
     assert (record_of(report).known, record_of(report).analysed) == (2, 0)
 
 
-def two_nights(before: dict[str, int], now: dict[str, int], **more: Any) -> tuple[RunReport, ...]:
-    """The night before and tonight, of errors by their names and counts."""
+def two_nights(
+    before: dict[str, int], now: dict[str, int], old: tuple[str, ...] = (), **more: Any
+) -> tuple[RunReport, ...]:
+    """The night before and tonight, of errors by their names and counts; `old` ones were earlier.
+
+    With `old` ones, tonight's window begins where that of the night before does.
+    """
 
     def read(day: int, counts: dict[str, int], **changes: Any) -> RunReport:
         groups = [
-            group(fingerprint=f"v1:{name}", transaction=name, occurrences=count)
+            group(
+                fingerprint=f"v1:{name}",
+                transaction=name,
+                occurrences=count,
+                last_seen=NOW.replace(day=18 if name in old else day, hour=0),
+            )
             for name, count in counts.items()
         ]
-        window = {"since": NOW.replace(day=day - 1), "until": NOW.replace(day=day)}
+        window = {"since": NOW.replace(day=18 if old else day - 1), "until": NOW.replace(day=day)}
         night = {"id": f"n{day}", "window": window, "now": NOW}
         analyses = [
             {"case": {"leader": one}, "title": "", "root_cause": "", "confidence": "low",
@@ -113,7 +123,9 @@ def two_nights(before: dict[str, int], now: dict[str, int], **more: Any) -> tupl
 
 @pytest.mark.parametrize("told", TABLES["changes"], ids=lambda told: told["why"])
 def test_what_changed_since_the_night_before(told: dict[str, Any]) -> None:
-    tonight, before = two_nights(told["before"], told["now"], **told.get("tonight", {}))
+    tonight, before = two_nights(
+        told["before"], told["now"], tuple(told.get("old", ())), **told.get("tonight", {})
+    )
     report = tonight.model_copy(update={"changes": changes(tonight, before)})
     _, _, since = headline(report).partition(" · since the night before: ")
     assert since == told["text"]
