@@ -104,7 +104,7 @@ def two_nights(
                 fingerprint=f"v1:{name}",
                 transaction=name,
                 occurrences=count,
-                last_seen=NOW.replace(day=18 if name in old else day, hour=0),
+                last_seen=NOW.replace(day=19 if name in old else day, hour=0),
             )
             for name, count in counts.items()
         ]
