@@ -4,7 +4,6 @@ from typing import Any
 
 from prefect import flow
 
-from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
@@ -25,7 +24,7 @@ def learn(night: str, **choices: Any) -> LearningResult:
     """
     report = reopened_report(night, choices)
     options = report.options
-    kept = one_by_one(knowledge.keep_lesson, lasting(report.analyses), options, report)
+    kept = knowledge.keep_lessons(options, report)
     lessons = knowledge.read_lessons(options, knowledge.rebuild_index(options))
     upkeep = knowledge.keep_up(options, report, lessons)
 

@@ -10,6 +10,7 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -253,7 +254,18 @@ class _Choices(NightOptions, _FromOutside):
 
 def settings() -> Settings:
     """Read folders, addresses and secrets; raises `StopTheNight` listing every problem."""
-    return _read(Settings, "settings", {})
+    return _read(_settings, "settings", {})
+
+
+def _settings(_env_file: Path) -> Settings:
+    """Make them anew only after something outside has changed: every step of a night asks."""
+    outside = (*os.environ.items(), dotenv_values(_env_file), configuration())
+    return _settings_of(repr(outside), _env_file)
+
+
+@lru_cache(maxsize=4)
+def _settings_of(_outside: str, file: Path) -> Settings:
+    return Settings(_env_file=file)  # type: ignore[call-arg]
 
 
 def night_options(given: Mapping[str, object] | None = None) -> NightOptions:

@@ -25,7 +25,7 @@ from nightwatch_core.memory.lessons import (
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
 from nightwatch_core.memory.outcomes import Tonight
-from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case
+from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, lasting, recall_case
 from nightwatch_core.memory.rates import ENDED
 from nightwatch_core.memory.recall import LessonSearch, own_lessons
 from nightwatch_core.memory.recall import names_of_case as names
@@ -48,16 +48,24 @@ from nightwatch_core.models.report import SINGLE_RUN, Night, RunReport, WrittenL
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of
-from tasks.runner import attempt, key_by_night, step
+from tasks.runner import attempt, key_by_night, one_by_one, step
 from tasks.wiring import nights, publishing, reading, share
 
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
+def keep_lessons(options: NightOptions, report: RunReport) -> tuple[WrittenLesson, ...]:
+    """Write the lessons of a night, one after the other."""
+    before = reading(options).knowledge.index()
+    return one_by_one(keep_lesson, lasting(report.analyses), options, report, before)
+
+
 @step("keep lesson", "{analysis.case.leader.short}")
-def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> WrittenLesson:
-    """Write one case's lesson with the history of the earlier one."""
-    earlier = _earlier_lesson(analysis.case, options, report)
+def keep_lesson(
+    analysis: Analysis, options: NightOptions, report: RunReport, before: Index
+) -> WrittenLesson:
+    """Write one case's lesson with the history of the one that was there `before`."""
+    earlier = _earlier_lesson(analysis.case, options, report, before)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
     if analysis.ending.kind != "reused" and not analysis.fix_alone:
@@ -76,9 +84,11 @@ def _analyst(options: NightOptions) -> str:
     return digest(f"{options.model} {options.agent} {agents.model_dump_json()}")[:16]
 
 
-def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Lesson | None:
+def _earlier_lesson(
+    case: Case, options: NightOptions, report: RunReport, before: Index
+) -> Lesson | None:
     knowledge = reading(options).knowledge
-    own = own_lessons(case, knowledge.index().solutions)
+    own = own_lessons(case, before.solutions)
     lesson = knowledge.read(own[0][0].file) if own else knowledge.archived_lesson(names(case))
     if lesson is None or not is_its_own(lesson, case, report):
         return None

@@ -8,7 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import httpx
 from prefect import Task, unmapped
-from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext, TaskRunContext
 from prefect.exceptions import PrefectHTTPStatusError
@@ -76,6 +76,8 @@ def step(
         options |= {"persist_result": True, "result_serializer": "json"}
     if key:
         options["cache_policy"] = CacheKeyFnPolicy(cache_key_fn=key)
+    elif not kept:  # else Prefect writes all arguments as JSON, to make a key that nobody asks for
+        options["cache_policy"] = NO_CACHE
     if patient:
         options |= PATIENTLY
     return lambda function: Step(function, name=name, **options)

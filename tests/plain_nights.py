@@ -156,8 +156,10 @@ class PlainNights:
 
     def _learn(self, report: RunReport) -> LearningResult:
         options = report.options
+        before = reading(options).knowledge.index()
         kept = tuple(
-            knowledge.keep_lesson.fn(item, options, report) for item in lasting(report.analyses)
+            knowledge.keep_lesson.fn(item, options, report, before)
+            for item in lasting(report.analyses)
         )
         lessons = knowledge.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
         upkeep: UpdatedLessons = knowledge.keep_up.fn(options, report, lessons)

@@ -36,6 +36,7 @@ _EFFORTS: tuple[chat.Effort, ...] = ("low", "medium", "high")
 #
 # The order is the run's own parameter, the agent file, the setting, the tier of the error's class.
 
+_SCHEMA = Answer.model_json_schema()
 RULES = "rules"  # the model that needs no agent: no file can choose another one in its place
 
 
@@ -325,7 +326,7 @@ def opening(briefing: Briefing, seed: str = "") -> chat.Conversation:
     return chat.Conversation(
         system=f"{agent.prompt}\n\n{LIMITS_TEXT}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
-        answer_schema=Answer.model_json_schema(),
+        answer_schema=_SCHEMA,
         turns=(chat.UserTurn(text=text),),
         case=case,
         research=research,

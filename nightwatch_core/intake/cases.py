@@ -171,15 +171,20 @@ def families(
     rules = (*RULES, ("same suspected change", suspected))
     members: list[list[Case]] = []  # the leader first
     reasons: list[dict[str, None]] = []
+    led: list[dict[Hashable, list[int]]] = [{} for _ in rules]  # families by what leaders have
     for case in cases:
-        joined = _closest(case, members, rules)
+        own = [key(case) for _, key in rules]
+        joined = _closest(own, members, led)
         if joined is None:
+            for by_key, keys in zip(led, own, strict=True):
+                for key in keys:
+                    by_key.setdefault(key, []).append(len(members))
             members.append([case])
             reasons.append({})
         else:
-            number, reason = joined
+            number, rule = joined
             members[number].append(case)
-            reasons[number][reason] = None
+            reasons[number][rules[rule][0]] = None
     return tuple(
         Family(leader=leader, siblings=tuple(siblings), because="; ".join(why))
         for (leader, *siblings), why in zip(members, reasons, strict=True)
@@ -187,11 +192,10 @@ def families(
 
 
 def _closest(
-    case: Case, members: list[list[Case]], rules: tuple[tuple[str, Rule], ...]
-) -> tuple[int, str] | None:
-    for reason, key in rules:
-        own = frozenset(key(case))
-        for number, (leader, *siblings) in enumerate(members):
-            if len(siblings) + 1 < limits.FAMILY and not own.isdisjoint(key(leader)):
-                return number, reason
+    own: list[Keys], members: list[list[Case]], led: list[dict[Hashable, list[int]]]
+) -> tuple[int, int] | None:
+    for rule, (keys, by_key) in enumerate(zip(own, led, strict=True)):
+        alike = (number for key in keys for number in by_key.get(key, ()))
+        if room := [number for number in alike if len(members[number]) < limits.FAMILY]:
+            return min(room), rule
     return None

@@ -38,6 +38,7 @@ class NightCache:
 
     documents: ProjectDocuments | None = None  # that say how projects are tested
     mark: str = ""  # new every night, and unknown to what is run
+    detected: dict[kits.Words, kits.Kit | str] = field(default_factory=dict)  # by project
     base_runs: dict[tuple[str, kits.Words, int], Run] = field(default_factory=dict)
     prepared: dict[str, tuple[Prepared, str]] = field(default_factory=dict)  # with the trouble
     runners: dict[str, kits.Runner] = field(default_factory=dict)  # by project

@@ -122,7 +122,7 @@ def gated(
     if lacking := _lacking(sandbox, cache):
         return not_run("no sandbox", lacking)
     changed = tuple(change.path for change in draft.changes)
-    kit = kit_as_proved(changed, tree, options, cache.documents)
+    kit = kit_as_proved(changed, tree, options, cache)
     if isinstance(kit, str):
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
@@ -262,7 +262,7 @@ def try_out(
     if not files or _lacking(sandbox, cache):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
-    kit = kit_as_proved(files, tree, detected, cache.documents)
+    kit = kit_as_proved(files, tree, detected, cache)
     if isinstance(kit, str) or (kit.profile and not kit.profile.is_runnable):
         return None
     made = TryOut(sandbox, kit, tree, cache, crash)

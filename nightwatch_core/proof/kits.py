@@ -176,7 +176,11 @@ class Kit(NamedTuple):
 
 def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> Kit | str:
     """Find how the changed files are tested; a sentence with what to set where nobody knows."""
-    language, root = language_of(changed, paths)
+    return kit_of(*language_of(changed, paths), paths, read, options)
+
+
+def kit_of(language: str, root: str, paths: Words, read: Read, options: NightOptions) -> Kit | str:
+    """Find how a project is tested."""
     kit = _detected(language, root, paths, read) if language else None
     if options.verify:
         kit = (kit or Kit(language, root))._replace(verify=options.verify, runners=())

@@ -12,6 +12,7 @@ from nightwatch_core.models.proposals import Preparation
 from nightwatch_core.ports import CodeReader, ProjectDocuments
 from nightwatch_core.proof import kits
 from nightwatch_core.proof.asking import prompt
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.plain_text import digest, plural
 
@@ -128,10 +129,26 @@ def with_profile(kit: kits.Kit, profile: Profile | None) -> kits.Kit:
 
 
 def kit_as_proved(
-    changed: kits.Words, tree: CodeReader, options: NightOptions, documents: ProjectDocuments | None
+    changed: kits.Words, tree: CodeReader, options: NightOptions, cache: NightCache
 ) -> kits.Kit | str:
-    """Find how changed files are tested, by their project's profile where there is one."""
-    kit = kits.kit_for(changed, tree.paths(), tree.read_file, options)
+    """Find how changed files are tested, by their project's profile where there is one.
+
+    A project is looked at once a night.
+    """
+    project = kits.language_of(changed, tree.paths())
+    name = (tree.commit.sha, *project, options.verify, options.prepare)
+    if name not in cache.detected:
+        cache.detected[name] = _as_proved(project, tree, options, cache.documents)
+    return cache.detected[name]
+
+
+def _as_proved(
+    project: tuple[str, str],
+    tree: CodeReader,
+    options: NightOptions,
+    documents: ProjectDocuments | None,
+) -> kits.Kit | str:
+    kit = kits.kit_of(*project, tree.paths(), tree.read_file, options)
     if isinstance(kit, str) or kit.verify:
         return kit
     try:

@@ -173,7 +173,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     least = crashes.least_places(crash, briefing.analysis.fix, failing.read_file)
     crash = crash._replace(least=least)
     changed = (crash.places[0].path,)
-    kit = kit_as_proved(changed, failing, briefing.options, briefing.cache.documents)
+    kit = kit_as_proved(changed, failing, briefing.options, briefing.cache)
     if not isinstance(kit, str) and kit.language not in crashes.RECORDERS:
         return f"crashes in {kit.language} cannot be recorded yet"
     if isinstance(kit, str) or kit.verify:

@@ -22,7 +22,8 @@ NOT_RECORDED = frozenset(
 )
 """Calls about the report itself: the decisions hold it."""
 
-CONSTANT = ("code@", "libraries", "source_maps")  # ports whose answers never change in a night
+# ports whose answers never change in a night
+CONSTANT = ("code@", "libraries", "source_maps", "agents")
 T = TypeVar("T")
 
 

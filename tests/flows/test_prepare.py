@@ -15,6 +15,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.profiles import kit_as_proved, profile_in
 from tasks.dependencies import using
 
@@ -138,7 +139,7 @@ def test_a_model_is_asked_once_where_rules_find_no_way_and_its_proposal_is_prove
     assert profile.by_hand == ()
     (host, listed) = Host(), sandbox.preparations[-1].files[0].text
     assert (listed, sandbox.preparations[-1].whole_tree) == ("car\nx\n", False)
-    kept = kit_as_proved(("app/a.py",), host.reader(COMMIT), NightOptions(), documents)
+    kept = kit_as_proved(("app/a.py",), host.reader(COMMIT), NightOptions(), NightCache(documents))
     assert (kept.runners[0].whole[-1], kept.stale) == ("make drive", "")
     assert kept.preparation.files == sandbox.preparations[-1].files
     documents = {**documents}  # the same once more

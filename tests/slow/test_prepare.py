@@ -65,10 +65,9 @@ def test_a_project_without_dependencies_gets_an_environment_of_its_own(tmp_path)
         **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
         **{"body": "", "commit_message": "", "commit": COMMIT.sha, "changes": changes},
     )
-    documents = Documents(document(profile))
-    kit = kit_as_proved(("shop/__init__.py",), tree, NightOptions(), documents)
+    cache = NightCache(Documents(document(profile)))
+    kit = kit_as_proved(("shop/__init__.py",), tree, NightOptions(), cache)
     assert sandbox.prepare(COMMIT, kit.preparation).how == "kept"
-    cache = NightCache(documents)
     result = gated(draft, tree, sandbox, NightOptions(), cache)
     assert result.outcome == "failed"
     assert "test_green" in result.text

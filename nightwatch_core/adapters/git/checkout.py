@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 from nightwatch_core.adapters.git.command import Git, open_repository, read_time
 from nightwatch_core.adapters.git.history import merged_pulls
 from nightwatch_core.adapters.git.reader import GitReader
+from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
 RELEASES = 100
+READERS = 8  # commits whose readers are kept
 
 # How releases name commits.
 
@@ -92,6 +94,7 @@ class Checkout:
         """Take a folder; an empty `base_branch` means the one that it has checked out."""
         self._folder = folder
         self._base_branch = base_branch
+        self._readers: SingleFlight[str, GitReader] = SingleFlight(READERS)
 
     @cached_property
     def git(self) -> Git:
@@ -146,6 +149,9 @@ class Checkout:
 
     def reader(self, commit: Commit) -> GitReader:
         """Read the tree at that commit; raises `GiveUp` where its sha is not a full one."""
+        return self._readers.get(commit.sha, lambda: self._reader(commit))
+
+    def _reader(self, commit: Commit) -> GitReader:
         return GitReader(self.git, commit)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:

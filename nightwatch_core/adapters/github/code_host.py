@@ -18,7 +18,6 @@ from nightwatch_core.adapters.github.pulls import merged_pulls
 from nightwatch_core.adapters.github.rows import NamedCommitRow, TreeRow
 from nightwatch_core.adapters.hosts.clone import (
     FETCHING_SILENCE,
-    READERS,
     CloneHost,
     CloneRefused,
     Described,
@@ -42,7 +41,7 @@ class ApiHost:
     def __init__(self, client: GitHubClient, repository: str, base_branch: str = "") -> None:
         """Ask nothing yet; no branch means the default one."""
         self._repository = Repository.of(client, repository)
-        self._readers: SingleFlight[str, ApiReader] = SingleFlight(READERS)
+        self._readers: SingleFlight[str, ApiReader] = SingleFlight(checkout.READERS)
         self._base_branch = base_branch
         self._find = cache(partial(find_commit, self._repository))
 

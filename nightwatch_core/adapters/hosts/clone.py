@@ -17,7 +17,6 @@ from nightwatch_core.adapters.git import checkout
 from nightwatch_core.adapters.git.command import FILE_BYTES, Git, is_sha, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import MANIFEST, sending, words_of
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
@@ -25,7 +24,6 @@ from nightwatch_core.models.code import Commit
 FETCHING = 900.0  # one fetch by git
 FETCHING_SILENCE = 60  # in which git is sent less than 1,000 bytes a second
 REPOSITORY_KIB = 5 * 1024 * 1024  # larger ones are not cloned
-READERS = 4  # commits whose readers are kept
 FILE_VERSIONS = 500  # fetched to find out who wrote a line
 
 # A partial clone: the history at once, files commit by commit.
@@ -246,7 +244,6 @@ class CloneHost(_Clone, checkout.Checkout):
         """Clone below `folder`, once asked; an empty branch means the default."""
         checkout.Checkout.__init__(self, folder, base_branch)
         self._is_fetched = False
-        self._readers: SingleFlight[str, GitReader] = SingleFlight(READERS)
 
     @property
     def git(self) -> Git:
@@ -282,12 +279,9 @@ class CloneHost(_Clone, checkout.Checkout):
             return super().commit_of(sha)
         return None
 
-    def reader(self, commit: Commit) -> GitReader:
+    def _reader(self, commit: Commit) -> GitReader:
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        return self._readers.get(commit.sha, lambda: self._reader(commit))
-
-    def _reader(self, commit: Commit) -> GitReader:
         if not self._clone.has(commit.sha):  # another machine has chosen the commit
             self._fetch()
             if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
