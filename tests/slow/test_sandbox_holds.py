@@ -7,10 +7,12 @@ import ctypes
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
@@ -219,12 +221,44 @@ def test_who_is_kept_waiting_is_given_more_of_the_clock_than_who_is_busy(attempt
     assert busy.cpu > 0.2
 
 
+@pytest.mark.parametrize("runs", [1, 9])  # a run may end between two looks at it
+def test_the_time_of_short_children_and_of_orphans_is_counted(attempt, runs):
+    text = (
+        "import os, time\nread, write = os.pipe()\n"
+        "def burn(seconds):\n    while time.process_time() < seconds: pass\n    os._exit(0)\n"
+        "for _ in range(3):\n    if not os.fork(): burn({0} / 5)\n    os.wait()\n"
+        "if not os.fork():\n    if os.fork(): os._exit(0)\n    os.setsid(); burn({0} * 0.4)\n"
+        "os.wait(); os.close(write); os.read(read, 1)"
+    )
+
+    def taken(seconds):
+        return sum(attempt(python(text.format(seconds / runs))).cpu for _ in range(runs))
+
+    assert taken(0.9) - taken(0.0) == pytest.approx(0.9, rel=0.2)
+
+
 def test_what_it_leaves_running_is_killed(attempt):
     ended = attempt(shell(f"setsid nohup sleep {MARK} >/dev/null 2>&1 & echo done"))
     assert ended.output == "done\n"
     late = attempt(shell(f"setsid nohup sleep {MARK} >/dev/null 2>&1 & sleep 600", seconds=1))
     assert late.ended == "took too long"
     assert not running(f"sleep {MARK}")
+
+
+def test_it_ends_with_whoever_runs_it(attempt):
+    pid = os.fork()
+    if not pid:
+        attempt(shell(f"setsid sleep {MARK}1"))
+        os._exit(0)
+    program = f"^sleep {MARK}1"  # not yet those whose arguments name it
+    deadline = time.monotonic() + 20
+    while not running(program) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    while running(program) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not running(program)
 
 
 def test_a_fork_bomb_is_contained(attempt):

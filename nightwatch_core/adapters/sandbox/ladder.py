@@ -23,6 +23,8 @@ from nightwatch_core.models.proposals import Bounds
 NAME = "bubblewrap"
 _MB = 1024 * 1024
 _LINKS = ("bin", "lib", "lib64", "sbin")
+# The first process waits for all others, so that their processor time becomes its own.
+_FIRST = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
 
 
 def start_words(cell: Cell) -> tuple[str, ...]:
@@ -33,7 +35,15 @@ def start_words(cell: Cell) -> tuple[str, ...]:
     bounds = cell.bounds
     words = [
         *(program, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
-        *("--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"),
+        *(
+            "--as-pid-1",
+            "--new-session",
+            "--clearenv",
+            "--cap-drop",
+            "ALL",
+            "--hostname",
+            "sandbox",
+        ),
         *(["--share-net"] if cell.network else []),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(DEVICES_MB * _MB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
@@ -46,7 +56,7 @@ def start_words(cell: Cell) -> tuple[str, ...]:
         words += ["--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target]
     for name, value in cell.environment.items():
         words += ["--setenv", name, value]
-    return (*words, "--chdir", WORK, "--remount-ro", "/", "--", *cell.words)
+    return (*words, "--chdir", WORK, "--remount-ro", "/", "--", *_FIRST, *cell.words)
 
 
 # Confinement by unshare, where bubblewrap is not installed; root would find its way out of a
@@ -107,7 +117,7 @@ def _script(cell: Cell) -> list[str]:
         # servers of databases refuse to run as root, be it of a namespace
         f"exec unshare -U --map-user={runner()} --map-group={runner()} "
         "setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "
-        f"-- {shlex.join(('env', '-i', *pairs, *cell.words))}",
+        f"-- {shlex.join(('env', '-i', *pairs, *_FIRST, *cell.words))}",
     ]
 
 

@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import resource
+import signal
 import sys
 
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000  # of seccomp.h, as are the comparisons
@@ -20,7 +21,7 @@ FORBIDDEN = (
 )
 # Local, IPv4, IPv6 and the kernel's own names (1, 2, 10, 16); VSOCK would reach the host.
 _FAMILIES = (*((EQUAL, number) for number in (*range(3, 10), *range(11, 16))), (AT_LEAST, 17))
-_JOIN_SESSION_KEYRING = 1
+_JOIN_SESSION_KEYRING, _DIE_WITH_PARENT = 1, 1
 
 
 class _Comparison(ctypes.Structure):
@@ -61,6 +62,7 @@ def _launch(user: int, limits: list[str], words: list[str]) -> None:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     # a kernel without keyrings has nothing to hide
     ctypes.CDLL(None).syscall(number("keyctl"), _JOIN_SESSION_KEYRING, None)
     if seccomp.seccomp_load(rules):

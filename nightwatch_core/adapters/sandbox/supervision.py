@@ -106,11 +106,12 @@ def _watch(
                 if min(now - began, cpu) > bounds.seconds:
                     break
             if not is_open:
-                seconds = min(deadline - now, POLL_SECONDS)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(seconds)
-                if process.returncode is not None:
+                pid, status, used_by_all = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    process.returncode = os.waitstatus_to_exitcode(status)
+                    cpu = max(cpu, used_by_all.ru_utime + used_by_all.ru_stime)
                     return "exited", kept, cpu
+                time.sleep(STEP_SECONDS)
                 continue
             if not waiting.select(min(deadline - now, POLL_SECONDS)):
                 continue
