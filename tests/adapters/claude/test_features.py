@@ -3,6 +3,7 @@
 import pytest
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
+from tables import tables_of
 
 from nightwatch_core.adapters.claude import features
 from nightwatch_core.adapters.claude.features import (
@@ -17,6 +18,8 @@ from nightwatch_core.adapters.claude.features import (
 from nightwatch_core.adapters.claude.model import usage_of
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import UserTurn
+
+TABLES = tables_of(__file__)
 
 SONNET, HAIKU, OLD = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5"
 LONG = "shop/other.py (lines 1-900 of 900)\n" + "    1| x = 1\n" * 1_000
@@ -218,31 +221,13 @@ def test_odd_usage_counts_as_nothing(message):
     assert usage_of(message, "qwen") == Usage(calls=1, cost=None, saved=None)
 
 
-@pytest.mark.parametrize(
-    "info",
-    [
-        {},
-        {"capabilities": []},
-        {"capabilities": {"thinking": None, "effort": {"low": True}}},
-        {"capabilities": {"thinking": {"types": "adaptive"}, "structured_outputs": "yes"}},
-        {"max_tokens": "many", "max_input_tokens": -1, "lifecycle": None, "retires_at": None},
-        {"id": "m", "object": "model", "created": 1, "owned_by": "somebody"},
-    ],
-)
+@pytest.mark.parametrize("info", TABLES["test_odd_answers_support_nothing"])
 def test_odd_answers_support_nothing(info):
     plain = Features(model="m", listed=True)
     assert features_of("m", info).model_copy(update={"caching": False}) == plain
 
 
-@pytest.mark.parametrize(
-    ("has", "wanted", "taken"),
-    [
-        (("low", "medium", "high"), "medium", "medium"),
-        (("low", "high"), "medium", "low"),
-        (("high",), "low", ""),
-        ((), "high", ""),
-    ],
-)
+@pytest.mark.parametrize(("has", "wanted", "taken"), TABLES["test_efforts"])
 def test_efforts(has, wanted, taken):
     assert Features(model="m", efforts=has).effort(wanted) == taken
 

@@ -18,6 +18,7 @@ import pytest
 from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
+from tables import tables_of
 from typing_extensions import is_typeddict
 
 from nightwatch_core.adapters.claude.features import Features
@@ -32,6 +33,8 @@ from nightwatch_core.models.conversation import (
     ToolResult,
     UserTurn,
 )
+
+TABLES = tables_of(__file__)
 
 MODELS = [OPUS, "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5", "claude-opus-4-5"]
 
@@ -126,15 +129,7 @@ def test_the_schema_is_strict_everywhere():
 BUDGETED = Features(model="m", budgeted=True, max_output=64_000)
 
 
-@pytest.mark.parametrize(
-    ("more", "budget"),
-    [
-        ({"effort": "low"}, 4_000),
-        ({"effort": "medium"}, 8_000),
-        ({"effort": "medium", "thinking_budget": 6_000}, 6_000),
-        ({"effort": "high", "max_tokens": 10_000}, 5_000),
-    ],
-)
+@pytest.mark.parametrize(("more", "budget"), TABLES["test_a_budget_for_thinking"])
 def test_a_budget_for_thinking(more, budget):
     body = request_for(opening(**more), BUDGETED)
     assert body["thinking"] == {"type": "enabled", "budget_tokens": budget}

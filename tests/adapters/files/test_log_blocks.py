@@ -6,6 +6,7 @@ import pytest
 from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, only, written
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.adapters.files.limits import MAX_STREAMS
 from nightwatch_core.adapters.files.logs import LogStreams, TraceCutter
@@ -13,6 +14,8 @@ from nightwatch_core.adapters.files.shapes.values import LogLine
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.traces.parsing import parse
+
+TABLES = tables_of(__file__)
 
 LOGS = Path(__file__).parent / "logs"
 LOG = (LOGS / "languages.log").read_text()
@@ -90,15 +93,7 @@ def of_processes(log):
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("May 04 10:11:12 host web[1]: ", "May 04 10:11:12 host web[22]: "),
-        ("[101] ", "[102] "),
-        ("[pod/web-5d4f7c9b8-abcde/app] ", "[pod/web-5d4f7c9b8-fghij/app] "),
-        ("web-5d4f7c9b8-abcd2 app ", "web-5d4f7c9b8-fghi3 app "),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), TABLES["test_lines_of_two_processes_are_two_traces"])
 def test_lines_of_two_processes_are_two_traces(one, other):
     lines = [f"{name}{line}" for line in JAVA.split("\n") for name in (one, other)]
     assert of_processes("\n".join(lines)) == [

@@ -66,13 +66,7 @@ def test_a_write_is_never_repeated(server, how):
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "body", "low", "high"),
-    [
-        (429, {"retry-after": "7"}, b"{}", 7, 7),
-        (403, {}, b'{"message": "You have exceeded a secondary rate limit."}', 60, 60),
-        (429, {"retry-after": "soon"}, b"not json", 60, 60),
-        (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}, b"{}", 0, 0),
-    ],
+    ("status", "headers", "body", "low", "high"), TABLES["test_limits_are_waited_for"]
 )
 def test_limits_are_waited_for(server, status, headers, body, low, high):
     clock = MemoryClock()

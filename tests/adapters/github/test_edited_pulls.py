@@ -6,9 +6,12 @@ import pytest
 from deliveries import STEPPED
 from github_world import FIXED, outbox, pull, tracker
 from services.github_people import amend, merge, move_base, push, rebase, update
+from tables import tables_of
 
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.text.markers import CORRECTION
+
+TABLES = tables_of(__file__)
 
 PATH = "app/total.rb"
 OTHER = "def total\n  1\nend\n"
@@ -115,14 +118,7 @@ def test_merged_ones_are_asked_about_at_once_and_open_ones_never(server):
     assert {one for one in asked.body["variables"].values() if isinstance(one, int)} == {1, 2}
 
 
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (403, b'{"message": "Resource not accessible by personal access token"}'),
-        (200, b'{"data": null, "errors": [{"type": "FORBIDDEN", "message": "not for you"}]}'),
-        (200, b'{"data": {"repository": {"fv0": {"commits": 3}}}}'),
-    ],
-)
+@pytest.mark.parametrize(("status", "body"), TABLES["test_a_refusal_leaves_the_items"])
 @pytest.mark.slow
 def test_a_refusal_leaves_the_items(server, status, body):
     outbox(server).publish(pull(server))

@@ -8,6 +8,7 @@ from deliveries import pull as proposed_pull
 from git_repositories import git
 from github_world import NIGHT, bare_shop, comment, issue, reopen
 from services.gitlab import GitLab
+from tables import tables_of
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.gitlab.client import Place, Project
@@ -18,6 +19,8 @@ from nightwatch_core.adapters.hosts.writes import LONGEST_WAIT, Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.proposals import Close, FileChange, PullUpdate
 from nightwatch_core.text.markers import marker
+
+TABLES = tables_of(__file__)
 
 BRANCH = "nightwatch/0123456789ab"
 
@@ -158,16 +161,7 @@ def test_a_merged_draft_tells_whether_it_was_edited(server):
     assert [one.edited for one in tracker(server).own_items()] == [True]
 
 
-@pytest.mark.parametrize(
-    ("status", "state"),
-    [
-        ("success", "passed"),
-        ("failed", "failed"),
-        ("running", "pending"),
-        ("manual", "pending"),
-        ("", "none"),
-    ],
-)
+@pytest.mark.parametrize(("status", "state"), TABLES["test_the_state_of_a_pipeline_is_read"])
 def test_the_state_of_a_pipeline_is_read(server, status, state):
     sha = outbox(server).publish(pull(server)).sha
     failed = ("rspec", "lint") if status == "failed" else ()
@@ -263,16 +257,7 @@ def test_what_the_documentation_does_not_know_is_refused_by_the_stand_in(server)
         Project(f"{server.root}/acme/other", server.token).ask()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "shop",
-        "http://gitlab.example.com/a/b",
-        "https://u:p@gitlab.example.com/a/b",
-        "https://x/a/../b?c",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["test_an_address_that_is_none_is_refused"])
 def test_an_address_that_is_none_is_refused(text):
     with pytest.raises(StopTheNight, match="GITLAB_PROJECT"):
         Place.of(text)

@@ -4,6 +4,7 @@ import httpx
 import pytest
 from graphql import build_schema, parse, validate
 from services.nerdgraph import KEY, SCHEMA, NerdGraphService
+from tables import tables_of
 
 from nightwatch_core.adapters.new_relic.groups import frames_document
 from nightwatch_core.adapters.new_relic.nerdgraph import (
@@ -21,6 +22,8 @@ from nightwatch_core.adapters.new_relic.nerdgraph import (
 from nightwatch_core.adapters.new_relic.source import nrql_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
+TABLES = tables_of(__file__)
+
 QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
 
 
@@ -29,17 +32,7 @@ def client(service, **given):
     return NerdGraph(values.pop("key", KEY), service.url, **values)
 
 
-@pytest.mark.parametrize(
-    ("region", "expected"),
-    [
-        ("", "https://api.newrelic.com/graphql"),
-        ("us", "https://api.newrelic.com/graphql"),
-        (" EU ", "https://api.eu.newrelic.com/graphql"),
-        ("FedRAMP", "https://gov-api.newrelic.com/graphql"),
-        ("https://proxy.example.org/nr", "https://proxy.example.org/nr"),
-        ("http://localhost:8080/graphql", "http://localhost:8080/graphql"),
-    ],
-)
+@pytest.mark.parametrize(("region", "expected"), TABLES["test_regions_and_addresses"])
 def test_regions_and_addresses(region, expected):
     assert address(region) == expected
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from services.sentry import ORGANIZATION, TOKEN, Answer
+from tables import tables_of
 
 from nightwatch_core.adapters.sentry.client import (
     AT_ONCE,
@@ -16,6 +17,8 @@ from nightwatch_core.adapters.sentry.client import (
     address,
 )
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+
+TABLES = tables_of(__file__)
 
 PROJECT = ("projects", ORGANIZATION, "shop")
 SECRET = {"detail": f"not\x00 with  {TOKEN}"}
@@ -71,15 +74,7 @@ def test_one_that_is_unwell_for_a_moment_is_asked_once_more(service, status):
     assert asking.waits == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"Retry-After": "7"}, 7.0),
-        ({"X-Sentry-Rate-Limit-Reset": "later"}, 1.0),
-        ({"X-Sentry-Rate-Limit-Reset": "12"}, 1.0),
-        ({"Retry-After": "3600"}, None),
-    ],
-)
+@pytest.mark.parametrize(("headers", "wait"), TABLES["test_sentry_says_how_long_to_wait"])
 def test_sentry_says_how_long_to_wait(service, headers, wait):
     service.answers = [Answer(429, {}, {"X-Sentry-Rate-Limit-Reset": "1", **headers})]
     asking = client(service)
@@ -137,15 +132,7 @@ def test_what_cannot_be_a_token_is_said_before_asking(service, token):
     assert service.requests == []
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("https://sentry.io", "https://sentry.io/api/0/"),
-        (" https://de.sentry.io/ ", "https://de.sentry.io/api/0/"),
-        ("https://a.example/tools/sentry/api/0/", "https://a.example/tools/sentry/api/0/"),
-        ("http://[::1]:9000", "http://[::1]:9000/api/0/"),
-    ],
-)
+@pytest.mark.parametrize(("url", "expected"), TABLES["test_addresses_have_the_path_of_the_api"])
 def test_addresses_have_the_path_of_the_api(url, expected):
     assert address(url) == expected
 

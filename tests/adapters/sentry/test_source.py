@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from services.sentry import NOW, ORGANIZATION, PREFIX, TOKEN, Answer, frame, stamp, thrown
+from tables import tables_of
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.sentry import source as limits
@@ -9,6 +10,8 @@ from nightwatch_core.adapters.sentry.client import SentryApi
 from nightwatch_core.adapters.sentry.source import Sentry
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.errors import Triage, Window
+
+TABLES = tables_of(__file__)
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 WINDOW = Window(since=NOW - DAY, until=NOW)
@@ -191,15 +194,7 @@ def test_frames_of_a_minified_bundle_keep_their_columns(service):
     assert (place.path, place.line, place.column, place.in_app) == (bundle, 1, 48213, True)
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        {"entries": []},
-        {"entries": [{"type": "message", "data": {"formatted": "no total"}}]},
-        {"entries": [{"type": "exception", "data": None}], "metadata": {}, "contexts": None},
-        {"entries": "none", "eventID": 7, "release": [], "user": "ann"},
-    ],
-)
+@pytest.mark.parametrize("event", TABLES["test_an_event_without_exception_has_no_trace"])
 def test_an_event_without_exception_has_no_trace(service, event):
     service.error("KeyError", event={"dateCreated": stamp(NOW - HOUR)}).events[0] |= event
     found = source(service)
@@ -262,12 +257,7 @@ def test_probing_says_what_is_read(service):
 
 
 @pytest.mark.parametrize(
-    ("scopes", "lacking"),
-    [
-        ({"project:read"}, "lacks event:read, or"),
-        ({"event:write"}, "lacks project:read, or"),
-        ({"org:ci"}, "lacks project:read and event:read, or"),
-    ],
+    ("scopes", "lacking"), TABLES["test_probing_names_every_scope_that_is_missing"]
 )
 def test_probing_names_every_scope_that_is_missing(service, scopes, lacking):
     service.scopes = frozenset(scopes)
@@ -275,13 +265,7 @@ def test_probing_names_every_scope_that_is_missing(service, scopes, lacking):
         source(service).probe()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"projects": ("shopp",)}, "no project 'shopp' in organization 'acme'.*SENTRY_PROJECT"),
-        ({"token": "sntryu_other"}, "does not accept the token.*Invalid token"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "words"), TABLES["test_a_wrong_setting_is_named"])
 def test_a_wrong_setting_is_named(service, wrong, words):
     with pytest.raises(StopTheNight, match=words):
         source(service, *wrong.pop("projects", ()), **wrong).probe()

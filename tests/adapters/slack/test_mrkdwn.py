@@ -5,8 +5,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.adapters.slack import messages as slack_text
+
+TABLES = tables_of(__file__)
 
 PIECES = (
     "<",
@@ -48,17 +51,7 @@ def test_a_link_has_one_address_and_it_is_ours(text):
     assert "<" not in slack_text.link("#1", f"javascript:{text}")
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("&lt;!channel&gt;", "&amp;lt;!channel&amp;gt;"),
-        ("<https://evil.example|your bank>", "`&lt;https://evil.example|your` bank&gt;"),
-        ("call `rate_for(<x>)` twice", "call `rate_for(&lt;x&gt;)` twice"),
-        ("one ` only", "one ˋ only"),
-        ("https://a.example and user_id", "`https://a.example` and `user_id`"),
-        ("@everyone @Here @dana", "@ everyone @ Here @dana"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), TABLES["test_prose_shows_what_was_written"])
 def test_prose_shows_what_was_written(text, shown):
     assert slack_text.mrkdwn(text) == shown
 

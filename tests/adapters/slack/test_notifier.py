@@ -10,9 +10,12 @@ import pytest
 from core.report_fixture import analysis, complete, degraded, empty, group
 from services.slack import ALL_SCOPES, Channel
 from slack_team import HISTORY, LINK, POST, UPDATE, a_team, errors
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.errors import Case
+
+TABLES = tables_of(__file__)
 
 
 @pytest.fixture
@@ -119,13 +122,7 @@ def test_a_reply_to_a_deleted_night_is_tried_again_with_a_new_one(team):
 # -- targets
 
 
-@pytest.mark.parametrize(
-    ("target", "methods"),
-    [
-        ("U0DANA", ["conversations.open"]),
-        (" dana@tidepool.example ", ["users.lookupByEmail", "conversations.open"]),
-    ],
-)
+@pytest.mark.parametrize(("target", "methods"), TABLES["test_a_person_is_told_in_a_direct_message"])
 def test_a_person_is_told_in_a_direct_message(team, target, methods):
     notifier = team.notifier(target)
     notifier.publish(empty())
@@ -227,12 +224,7 @@ def test_the_probe_says_where_messages_go(team):
 
 
 @pytest.mark.parametrize(
-    ("target", "lacking", "told"),
-    [
-        ("C0NIGHTS", {"chat:write"}, "lacks chat:write"),
-        ("U0DANA", {"chat:write", "im:write"}, "lacks chat:write, im:write"),
-        ("dana@tidepool.example", {"users:read.email"}, "lacks users:read.email"),
-    ],
+    ("target", "lacking", "told"), TABLES["test_the_probe_names_missing_scopes"]
 )
 def test_the_probe_names_missing_scopes(team, target, lacking, told):
     team.slack.scopes = ALL_SCOPES - lacking
@@ -248,12 +240,7 @@ def test_the_probe_says_what_it_could_not_look_at(team):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"member": False}, "is not in nightwatch: invite the app"),
-        ({"archived": True}, "nightwatch is archived"),
-        ({"member": False, "kind": "groups"}, "channel_not_found"),
-    ],
+    ("changes", "told"), TABLES["test_the_probe_finds_channels_we_may_not_post_to"]
 )
 def test_the_probe_finds_channels_we_may_not_post_to(team, changes, told):
     team.slack.channels["C0NIGHTS"] = Channel("C0NIGHTS", **changes)

@@ -89,13 +89,7 @@ def test_a_base_analyser_without_a_file_is_the_built_in_one():
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "languages"),
-    [
-        ("lost", "agents/nobody.md: there is no such file", ("php",)),
-        ("one", "agents/two.md: extends: it leads back to itself", ()),
-        ("under-odd", "agents/odd.md: mood: it is not known", ("perl",)),
-        ("gone", "agents/gone.md: there is no such file", ()),
-    ],
+    ("name", "said", "languages"), TABLES["test_a_base_that_does_not_work_is_named"]
 )
 def test_a_base_that_does_not_work_is_named(name, said, languages):
     with pytest.raises(BrokenFile) as raised:

@@ -24,14 +24,7 @@ def read(place, files=FILES, libraries=LIBRARIES, known=frozenset(), **given):
     return tools.run(call, SmallRepo(files), CASE, (), known, libraries)
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "/srv/venv/lib/python3.11/site-packages/requests/sessions.py",
-        "requests/sessions.py",
-        "C:\\venv\\Lib\\site-packages\\requests\\sessions.py",
-    ],
-)
+@pytest.mark.parametrize("place", TABLES["test_a_frames_file_is_read_at_the_locked_version"])
 def test_a_frames_file_is_read_at_the_locked_version(place):
     assert read(place).text == (
         "requests 2.31.0: the version of requirements.txt.\n"

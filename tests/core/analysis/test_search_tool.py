@@ -208,16 +208,7 @@ def test_an_owner_tells_which_one_is_meant_and_decorators_belong_to_it(name):
     assert "def total(self):\n    3|         return 3" not in text
 
 
-@pytest.mark.parametrize(
-    ("name", "place"),
-    [
-        ("Billing::Rate#total?", "billing/rates.rb (lines 3-5 of 7)"),
-        ("Server.Handle", "store/server.go (lines 3-5 of 5)"),
-        ("charge", "web/pay.ts (lines 1-3 of 3)"),
-        ("Cart", "app/cart.py (lines 1-3 of 3)"),
-        ("Order.tax", "app/order.py (lines 6-7 of 7)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "place"), TABLES["test_definitions_of_all_languages_come_whole"])
 def test_definitions_of_all_languages_come_whole(name, place):
     assert read(name).text.split("\n")[0] == place
 

@@ -172,14 +172,7 @@ def test_names_that_everybody_has_lead_nowhere(row):
     assert found({"a.py": f"def f(cursor, url):\n    {row}\n", **GENERIC}, ("a.py", 2)) == ()
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "from shop.client import Client\n\ndef f():\n    one = Client(1)\n",
-        "from shop import client\n\ndef f(one):\n    one = client.Client(1)\n",
-        "from shop.client import Client\n\ndef f(rows):\n    one = Client.of(rows)\n",
-    ],
-)
+@pytest.mark.parametrize("head", TABLES["test_they_are_found_where_it_is_known_whose_they_are"])
 def test_they_are_found_where_it_is_known_whose_they_are(head):
     text = f"{head}    one.save()\n"
     shown = found({"a.py": text, **GENERIC}, ("a.py", text.count("\n")))

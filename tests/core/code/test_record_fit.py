@@ -121,14 +121,7 @@ def frames_of(*fits):
 
 
 @pytest.mark.parametrize(
-    ("fits", "is_misfit"),
-    [
-        (("same", "differs", "differs"), False),
-        (("moved", "differs", "differs"), False),
-        (("differs", "same", "same"), True),
-        (("unknown", "differs"), False),
-        (("unknown", "differs", "differs"), True),
-    ],
+    ("fits", "is_misfit"), TABLES["test_the_innermost_own_frame_decides_before_the_others"]
 )
 def test_the_innermost_own_frame_decides_before_the_others(fits, is_misfit):
     lines = "\n".join(f"call_{n}()" for n in range(20))

@@ -1,9 +1,12 @@
 """Changes that keep a crash away are told from fixes, in the languages that a grammar reads."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.code.symptom_fixes import symptom_fixes
 from tests.benchmarks.symptom_fixes.pairs import NONE, development
+
+TABLES = tables_of(__file__)
 
 PAIRS = development()
 MISSED = {"java-b02"}  # known, and not seen yet
@@ -24,14 +27,7 @@ def test_a_symptom_fix_is_named_and_a_fix_is_left_alone(pair):
         assert pair.label in kinds or (kinds and pair.name in ALSO)
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        "def test_total():\n    for _ in range(5):\n        assert total([1]) == 1\n",
-        "def test_total():\n    time.sleep(1)\n    assert total([1]) == 1\n",
-        "def test_total():\n    with suppress(KeyError):\n        assert total([1]) == 1\n",
-    ],
-)
+@pytest.mark.parametrize("after", TABLES["test_a_test_may_loop_wait_and_catch"])
 def test_a_test_may_loop_wait_and_catch(after):
     before = "def test_total():\n    assert total([1]) == 1\n"
     assert symptom_fixes("tests/test_cart.py", before, after) == ()
@@ -49,19 +45,7 @@ def test_one_exception_class_more_may_be_what_was_missing():
 
 @pytest.mark.parametrize(
     ("before", "after", "kinds"),
-    [
-        ("x = raw.decode()\n", 'x = raw.decode("utf-8", "ignore")\n', ["swallowed_exception"]),
-        ("x = raw.decode()\n", 'x = raw.decode(errors="replace")\n', ["swallowed_exception"]),
-        ("x = raw.decode()\n", 'x = raw.decode("latin-1")\n', []),
-        ("if TYPE_CHECKING:\n    assert user is not None\nlog(user)\n", "log(user)\n", []),
-        ("assert user  # for mypy\nlog(user)\n", "log(user)\n", []),
-        ("assert user is not None\n", "if user is None:\n    raise Gone(404)\n", []),
-        ("assert user is not None\n", "if user is None:\n    return login(request)\n", []),
-        ("assert 0 < total\n", "if total <= 0:\n    total = measured(image)\n", []),
-        ("assert 0 < total\n", "if total <= 0:\n    return None\n", ["weakened_validation"]),
-        ("assert 0 < total\n", "if width > 1:\n    crop()\n", ["weakened_validation"]),
-        ("assert user is not None\nlog(user)\n", "log(user)\n", ["weakened_validation"]),
-    ],
+    TABLES["test_an_assertion_counts_where_nothing_handles_its_value_instead"],
 )
 def test_an_assertion_counts_where_nothing_handles_its_value_instead(before, after, kinds):
     def inside(code):

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 from core.lesson_shapes import analysis, lesson, one_group, seen
+from tables import tables_of
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
@@ -11,6 +12,8 @@ from nightwatch_core.patterns import detect
 from nightwatch_core.patterns.detection import all_transient, same_cause, same_change, same_tags
 from nightwatch_core.patterns.pattern_text import pattern_document
 from nightwatch_core.text import frontmatter
+
+TABLES = tables_of(__file__)
 
 
 def found(name, **fields):
@@ -43,12 +46,7 @@ def test_errors_that_one_change_is_suspected_of():
 
 
 @pytest.mark.parametrize(
-    ("confidences", "advice"),
-    [
-        (("high", "medium"), "Review pull request #12, and roll it back if no fix is at hand."),
-        (("low", "high"), "Review pull request #12."),
-        (("low", "low", "low"), "Review pull request #12."),
-    ],
+    ("confidences", "advice"), TABLES["test_a_change_is_rolled_back_only_for_what_is_well_founded"]
 )
 def test_a_change_is_rolled_back_only_for_what_is_well_founded(confidences, advice):
     told = {"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "abcdef1234"}
@@ -80,11 +78,7 @@ def test_one_cause_in_other_words():
 
 
 @pytest.mark.parametrize(
-    ("line", "title"),
-    [
-        (None, "One cause: lu, ratetable.fetch"),
-        (3, "One cause in app/rate.rb: lu, ratetable.fetch"),
-    ],
+    ("line", "title"), TABLES["test_one_cause_without_a_shared_line_is_told_by_its_words"]
 )
 def test_one_cause_without_a_shared_line_is_told_by_its_words(line, title):
     told = tuple(

@@ -2,6 +2,7 @@
 
 import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis
+from tables import tables_of
 
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.errors import Window
@@ -22,6 +23,8 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.publish.ci import BARE_GRACE, GRACE, Hands, Waiting, carried, watched_drafts
 from nightwatch_core.report.builder import start_report
 from nightwatch_core.text.markers import read_marker
+
+TABLES = tables_of(__file__)
 
 OPTIONS = NightOptions(delivery="github")
 OURS, NEW = "a" * 40, "b" * 40
@@ -154,14 +157,7 @@ def test_where_no_correction_can_be_had_that_is_said(more, made, why):
 
 
 @pytest.mark.parametrize(
-    ("draft", "receipt", "options"),
-    [
-        ({}, {}, {"delivery": "local"}),
-        ({}, {}, {"dry_run": True}),
-        ({}, {}, {"delivery": ""}),
-        ({"as_patch": True}, {}, {}),
-        ({}, {"status": "refused"}, {}),
-    ],
+    ("draft", "receipt", "options"), TABLES["test_what_is_not_on_a_service_has_no_checks"]
 )
 def test_what_is_not_on_a_service_has_no_checks(draft, receipt, options):
     one, made = DRAFT.model_copy(update=draft), MADE.model_copy(update=receipt)

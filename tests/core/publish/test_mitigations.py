@@ -2,12 +2,15 @@
 
 import pytest
 from analysis_shapes import analysis
+from tables import tables_of
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import pull_body
 from nightwatch_core.publish.tiers import mitigations_in, not_wanted
+
+TABLES = tables_of(__file__)
 
 BEFORE = "def price(order):\n    return order.net * 1.19\n"
 GUARDED = (
@@ -34,12 +37,7 @@ def test_a_guard_is_told_as_a_mitigation_and_may_be_proposed_and_a_fix_is_none()
 
 @pytest.mark.parametrize(
     ("quote", "verified", "is_mitigation"),
-    [
-        ("        return None", True, False),
-        ("def open_order(user) -> Order | None:", True, False),
-        ("def open_order(user) -> Order | None:", False, True),
-        ("    return order.net * 1.19", True, True),
-    ],
+    TABLES["test_a_guard_is_a_fix_where_code_is_cited_that_gives_nothing"],
 )
 def test_a_guard_is_a_fix_where_code_is_cited_that_gives_nothing(quote, verified, is_mitigation):
     cited = Evidence(path="shop/orders.py", line=4, quote=quote, verified=verified)

@@ -6,6 +6,7 @@ import pytest
 from analysis_shapes import COMMIT, FILES, FIX, analysis, case, group
 from core.code.outside_paths import AGENTS, CI, PACKAGES, STARTS
 from core.report_fixture import complete
+from tables import tables_of
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory.follow_up import with_standing_patches
@@ -16,6 +17,8 @@ from nightwatch_core.models.proposals import Comment, DraftPull, OwnItem, Receip
 from nightwatch_core.publish.plan import plan_pulls
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.view import view
+
+TABLES = tables_of(__file__)
 
 NIGHT = "2026-11-20-abcdef"
 PATCHES = NightOptions(publish="patches", delivery="github")
@@ -49,12 +52,7 @@ def test_without_an_issue_there_is_none_but_in_files_and_dry_runs():
 
 
 @pytest.mark.parametrize(
-    ("state", "reason"),
-    [
-        ("open", "the patch on #7 is open"),
-        ("merged", "the patch on #7 is applied"),
-        ("closed", "the patch on #7 was closed unmerged: not proposed again"),
-    ],
+    ("state", "reason"), TABLES["test_it_is_made_once_whatever_drafts_are_by_now"]
 )
 def test_it_is_made_once_whatever_drafts_are_by_now(state, reason):
     for options in (PATCHES, NightOptions()):

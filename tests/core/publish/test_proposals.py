@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
+from tables import tables_of
 from twins.writing import MemoryOutbox
 
 from nightwatch_core.code.edits import fix_digest
@@ -12,6 +13,8 @@ from nightwatch_core.models.proposals import DraftPull, OpenIssue, OwnItem, Rece
 from nightwatch_core.publish.expected_value import effect_key, in_order
 from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.text.markers import read_marker
+
+TABLES = tables_of(__file__)
 
 NIGHT = "2026-11-20-abcdef"
 EVERY = NightOptions(max_issues=50, max_pull_requests=50)
@@ -286,14 +289,7 @@ def test_a_remembered_fix_of_a_file_that_nobody_read_stays_refused():
     assert plan.skips[0].reason == "it changes shop/cart.py, which was not read"
 
 
-@pytest.mark.parametrize(
-    ("state", "reason"),
-    [
-        ("open", "draft #7 is open"),
-        ("merged", "draft #7 is merged"),
-        ("closed", "draft #7 was closed unmerged: not proposed again"),
-    ],
-)
+@pytest.mark.parametrize(("state", "reason"), TABLES["test_a_draft_is_made_once"])
 def test_a_draft_is_made_once(state, reason):
     plan = pulls(analysis(fix=(FIX,)), own=(item("pull", state=state),))
     assert plan.proposals == ()
@@ -316,13 +312,7 @@ def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again(
     assert pulls(fixed, own=(shut,), receipts=(again,)).proposals
 
 
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        ({"publish": "issues"}, "pull requests are switched off (--publish issues)"),
-        ({"publish": "none"}, "publishing is switched off (--publish none)"),
-    ],
-)
+@pytest.mark.parametrize(("choice", "reason"), TABLES["test_publish_is_a_cap_and_is_named"])
 def test_publish_is_a_cap_and_is_named(choice, reason):
     fixed, options = analysis(fix=(FIX,)), NightOptions(**choice)
     assert reasons(pulls(fixed, options=options)) == [reason]

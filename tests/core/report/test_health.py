@@ -6,6 +6,7 @@ import pytest
 from core.proof_shapes import LATE, SUITE
 from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, failed, shown
+from tables import tables_of
 
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.slack.messages import messages
@@ -16,6 +17,8 @@ from nightwatch_core.models.report import NightRecord
 from nightwatch_core.publish.blocks import FULL, Entries, Paragraphs
 from nightwatch_core.report.health import HealthFacts, health
 from nightwatch_core.report.view import as_markdown, record_of, view
+
+TABLES = tables_of(__file__)
 
 CONNECTED = NightOptions(
     source="newrelic", code="github", model="claude-opus-5-5", delivery="github", notify="slack"
@@ -77,16 +80,7 @@ def test_a_service_that_is_away_says_since_when():
     assert "Not used: Claude." in rest.text
 
 
-@pytest.mark.parametrize(
-    ("calls", "head"),
-    [
-        ({"unanswered": 2, "waits": 2}, "Claude answered after retries"),
-        ({"unanswered": 2, "is_last_well": False}, "Claude stopped answering"),
-        ({"refused": 1, "is_last_well": False}, "Claude refused some requests"),
-        ({"refused": 9, "is_last_well": False}, "Claude refused all requests"),
-        ({"unanswered": 8, "refused": 1, "is_last_well": False}, "Claude did not answer"),
-    ],
-)
+@pytest.mark.parametrize(("calls", "head"), TABLES["test_how_a_service_was_is_said_as_it_was"])
 def test_how_a_service_was_is_said_as_it_was(calls: dict[str, object], head: str):
     told = ServiceCalls.model_validate({"service": "Claude", "requests": 9} | calls)
     assert shown(_night(told), "health").items[0].head == head

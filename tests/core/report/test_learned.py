@@ -7,6 +7,7 @@ import pytest
 from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, followed, remembered, shown
 from core.scoreboard_shapes import record
+from tables import tables_of
 
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.slack.messages import messages
@@ -18,6 +19,8 @@ from nightwatch_core.models.report import LearningResult
 from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.sections import capture_command, learned_sentence
 from nightwatch_core.report.view import as_markdown, view
+
+TABLES = tables_of(__file__)
 
 
 @pytest.mark.parametrize("board", [None, scoreboard([]), scoreboard(record("..."))])
@@ -191,16 +194,7 @@ def receipt(**changes: object) -> Receipt:
 
 
 @pytest.mark.parametrize(
-    ("changes", "offered"),
-    [
-        ({}, True),
-        ({"kind": "pull", "status": "already there"}, True),
-        ({"kind": "comment"}, False),
-        ({"kind": "reopen"}, False),
-        ({"status": "held back"}, False),
-        ({"status": "refused"}, False),
-        ({"fingerprint": "v1:another"}, False),
-    ],
+    ("changes", "offered"), TABLES["test_capturing_is_offered_after_something_was_opened"]
 )
 def test_capturing_is_offered_after_something_was_opened(changes, offered: bool) -> None:  # type: ignore[no-untyped-def]
     assert bool(capture_command(analysis(), complete(receipts=(receipt(**changes),)))) == offered

@@ -25,15 +25,7 @@ def test_other_frames_get_no_source():
     assert [bool(frame.code) for frame in frames] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "    4: from app/a.rb:3:in `b'\n    3: from app/a.rb:2:in `c'\napp/a.rb:1:in `d'",
-        "  1: one\n  2: two\n  3: three",
-        "app/a.rb:9:in `b'\n  1: one\n  2: two",
-        "  3 | x",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["test_numbers_that_lead_to_no_frame_stay_in_the_text"])
 def test_numbers_that_lead_to_no_frame_stay_in_the_text(text):
     lines = tuple(text.split("\n"))
     assert taken_out(lines) == (lines, ())

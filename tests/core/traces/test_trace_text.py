@@ -3,12 +3,15 @@
 import re
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.limits import LIBRARY_ENDS, OWN_FRAMES_LISTED, PRINTED_SHOWN
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.placing import PathIndex, map_frames
 from nightwatch_core.traces.trace_text import passes_on, trace_text
+
+TABLES = tables_of(__file__)
 
 GEM = "/usr/local/bundle/gems/actionpack-7.1.3/lib/part_{n}.rb:{n}:in 'call'"
 SHORT = ".../actionpack-7.1.3/lib/part_{n}.rb:{n}:in 'call'"
@@ -134,17 +137,7 @@ def test_own_frames_that_only_pass_on_are_folded():
     assert rows[-3].endswith("in total  <- ours")
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("result = f(*args, **kw)", True),
-        ("response = await call_next(request)", True),
-        ("await self.app(scope, receive, send)", True),
-        ("return $next($request);", True),
-        ("return to_unicode(self.headers.get(name))", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("code", "expected"), TABLES["test_what_only_passes_on"])
 def test_what_only_passes_on(code, expected):
     assert passes_on(Frame(path="a", code=code)) is expected
 

@@ -128,14 +128,7 @@ def test_reasons_are_short_single_lines_whatever_documents_hold():
         assert len(reason) < 500
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"fingerprint": "v1:tonight"},
-        {"aliases": ("v1:x", "v1:tonight")},
-        {"aliases": ("s1:tonight",)},
-    ],
-)
+@pytest.mark.parametrize("fields", TABLES["test_any_name_of_the_case_is_the_case"])
 def test_any_name_of_the_case_is_the_case(fields):
     tonight = TONIGHT.model_copy(update={"signature": "s1:tonight"})
     ((_, found),) = own_lessons(tonight, (entry(OTHERS[0], "own", **fields),))
