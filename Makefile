@@ -47,7 +47,7 @@ mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONL
 	@$(BIN)/mutmut results | grep -v "not checked" || true
 	@$(BIN)/mutmut results --all true | sed -E 's/^ *(.*)\.[^.]*__mutmut_[0-9]+: /\1: /' | sort | uniq -c
 
-bench: $(VENV)/.developing ## the figures of BENCHMARKS.md, measured again: 20 idle minutes; ONLY="parsing fifty" picks
+bench: $(VENV)/.developing ## the figures of BENCHMARKS.md, measured again: 40 idle minutes; ONLY="parsing fifty" picks
 	$(QUIET) $(BIN)/python -m tests.benchmarks.run $(if $(ONLY),--only $(ONLY))
 	$(if $(ONLY),,$(BIN)/python -m tests.benchmarks.tokens.efficiency --write)
 

@@ -2,6 +2,7 @@
 
 python tests/connected/fault_matrix.py                  # all of it: `make faults`
 python tests/connected/fault_matrix.py --only "slack · 500"
+python tests/connected/fault_matrix.py --by-service      # as BENCHMARKS.md has it
 """
 
 import json
@@ -59,12 +60,26 @@ def table(told: Outcomes) -> str:
     return "\n".join(lines)
 
 
+def by_service(told: Outcomes) -> str:
+    """How many nights ended how; of those that did not end well, a healthy one followed."""
+    lines = ["service    nights  complete  degraded  failed  other  wrong"]
+    for service in dict.fromkeys(name.partition(" · ")[0] for name in told):
+        ours = [one for name, one in told.items() if name.startswith(f"{service} · ")]
+        ends = [sum(one["code"] == code for one in ours) for code in (0, 3, 1)]
+        bad = sum(bool(one["wrong"]) for one in ours)
+        row = (len(ours), *ends, len(ours) - sum(ends), bad)
+        lines.append(
+            f"{service:9} {row[0]:7} {row[1]:9} {row[2]:9} {row[3]:7} {row[4]:6} {row[5]:6}"
+        )
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    began = time.monotonic()
+    began, given = time.monotonic(), [item for item in sys.argv[1:] if item != "--by-service"]
     with tempfile.TemporaryDirectory() as server:
-        came = outcomes(Path(server), *sys.argv[1:])
+        came = outcomes(Path(server), *given)
     bad = [item for item in came.values() if item["wrong"]]
-    print(table(came))
+    print(table(came) if given == sys.argv[1:] else by_service(came))
     for one in bad:
         print(f"\n{one['name']}: {'; '.join(one['wrong'])}\n{one.get('output', '')}")
     print(f"\n{len(came)} cells, {len(bad)} wrong, {time.monotonic() - began:,.0f} s")
