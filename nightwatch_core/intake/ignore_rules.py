@@ -6,6 +6,7 @@ A rule may end on a day, and may be bound to a rate. One that is over does not h
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 import yaml
 from pydantic import ValidationError
@@ -63,6 +64,7 @@ def matches(rule: IgnoreRule, group: ErrorGroup) -> bool:
     return all(map(matcher(rule), by_message(group)))
 
 
+@lru_cache(maxsize=1_000)
 def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
     """Return a function that tells whether a rule covers the message that a group shows."""
     if complaint(rule):
