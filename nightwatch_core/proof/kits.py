@@ -512,12 +512,14 @@ _GO = (("GOMODCACHE", "/env/go"), ("GOFLAGS", "-modcacherw"), ("GOTOOLCHAIN", "l
 
 def _go(files: Files, _around: Files, inside: Words, found: tuple[Clue, ...]) -> _Project:
     facts = {"tests"} if any(map(kits().kinds["Go"].tests.search, inside)) else set()
-    environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))
+    environment = (*_GO, ("GOCACHE", "/tmp/go"), ("GOPROXY", "off"))  # a copy of what is prepared
     needs = "require" in files.text("go.mod") and "vendor/modules.txt" not in inside
     words = ("/bin/sh", "-c", "go mod download" if needs else "true")
     names = ("go.mod", "go.sum")
-    preparation = _from_manifests("Go", names, words, files.text, found, _GO)
-    preparation = preparation.model_copy(update={"fetches": needs})
+    kept = (*_GO, ("GOCACHE", "/env/cache"))
+    preparation = _from_manifests("Go", names, words, files.text, found, kept)
+    build = ("/bin/sh", "-c", kits().scripts["go_build"], files.root or ".")
+    preparation = preparation.model_copy(update={"fetches": needs, "build": build})
     return _Project(frozenset(facts), {}, preparation, environment)
 
 
@@ -612,8 +614,9 @@ def starting(kit: Kit) -> str:
     scripts = kits().scripts
     names = sorted(set(re.findall(r"\b[a-z]\w{1,30}\b", " ".join(dict(kit.variables).values()))))
     roles = " ".join(names[:40])
-    wanted = (scripts[item] for item in kit.services if item in scripts and item in SERVICES)
-    started = [text.strip().format(roles=roles) for text in wanted]
+    wanted = (item for item in kit.services if item in SERVICES)
+    texts = (scripts[item] for item in (kit.language, *wanted) if item in scripts)
+    started = [text.strip().format(roles=roles) for text in texts]
     return "".join(
         f"{line}\n" for line in (*started, *(f"{{ {s}; }} >/tmp/setup.log 2>&1" for s in kit.setup))
     )

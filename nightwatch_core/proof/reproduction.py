@@ -54,9 +54,9 @@ class Shown(NamedTuple):
     unlike: str  # what tells the nearest one from it, where none is
 
     @property
-    def is_red(self) -> bool:
-        """Tell whether the test ran, and is red."""
-        return self.reading.run.ended == "exited" and not self.reading.is_green
+    def has_ended(self) -> bool:
+        """Tell whether the test came to its end, red or green."""
+        return self.reading.run.ended == "exited"
 
     @property
     def is_green(self) -> bool:
@@ -66,7 +66,9 @@ class Shown(NamedTuple):
     @property
     def not_production(self) -> str:
         """Say why it does not show production's error; empty where it does."""
-        green = "" if self.is_red else "the crash is raised, but the test passes"
+        if not self.has_ended:
+            return f"its run does not come to its end: it {self.reading.run.ended}"
+        green = "the crash is raised, but the test passes" if self.reading.is_green else ""
         return green if self.crash else self.unlike
 
     @property
@@ -266,7 +268,8 @@ def tried(harness: Harness, test: Candidate, is_own: bool = False) -> Tried:
     because = shown.not_production
     if not because:
         shown = harness.on_failing(test.path, test.text)
-        because = f"it is flaky: {shown.not_production}" if shown.not_production else ""
+        because = shown.not_production
+        because = f"it is flaky: {because}" if because and shown.has_ended else because
     if because or shown.crash is None:
         none = Reproduction(outcome="not reproduced", because=because, facts=shown.facts)
         return Tried(none, shown)
@@ -352,7 +355,7 @@ def with_fix(
     place = harness.crash.places[0]
     top = " ".join((place.path, *sorted(place.functions)))
     words = _WORDS[fate].format(error=harness.crash.error_class, place=top)
-    if fate == "red" and shown.reading.run.ended != "exited":
+    if fate == "red" and not shown.has_ended:
         words = f"does not come to its end with the fix: it {shown.reading.run.ended}"
     check = Check(
         name="reproduction",
@@ -517,7 +520,8 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     )
     try:
         state = begin(opening, briefing.model.capabilities(), briefing.allowance)
-        while tries < ASKS and (not tries or harness.seconds_left > 0):
+        whole = harness.seconds_left  # a second test takes as long as the first
+        while tries < ASKS and harness.seconds_left > whole / 2:
             if bound := state.budget.bound(concluding=True):
                 if tries:
                     break

@@ -14,7 +14,7 @@ from nightwatch_core.adapters.sandbox.interpreters import interpreters
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, FileChange, Preparation
-from nightwatch_core.proof.environment import NightCache
+from nightwatch_core.proof.environment import Environment, NightCache
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.kits import starting
 from nightwatch_core.proof.preparing import projects_of, proved_profile
@@ -115,6 +115,24 @@ def test_a_service_is_started_beside_the_tests(tmp_path, service, rung):
     sandbox = cells.sandbox(tmp_path, files, rung=rung)
     run = sandbox.run(COMMIT, (), cells.shell(starting(kit) + words))
     assert run.output.split()[-1] == "42", run
+    sandbox.close()
+
+
+def test_what_go_has_compiled_is_not_compiled_again(tmp_path):
+    needs("sandbox", "go")
+    files = {
+        "go.mod": "module example.com/shop\n\ngo 1.19\n",
+        "cart.go": "package shop\n\nfunc Total() int { return 2 }\n",
+        "cart_test.go": 'package shop\n\nimport "testing"\n\nfunc TestTwo(t *testing.T) {}\n',
+    }
+    (kit,) = projects_of(MemoryCode(files, COMMIT), NightOptions())
+    sandbox = cells.sandbox(tmp_path, files)
+    words = ("/bin/sh", "-c", "go test -x ./... 2>&1 | grep -c /compile")
+    for change, compiled in (("", "0"), ("func Two() {}\n", "2")):
+        changes = (FileChange(path="cart.go", text=files["cart.go"] + change),)
+        environment = Environment(sandbox, kit, COMMIT, changes, NightCache(), 60)
+        environment.prepare()
+        assert environment.fixed(words, "", 60).run.output.strip() == compiled
     sandbox.close()
 
 

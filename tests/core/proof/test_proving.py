@@ -256,6 +256,23 @@ def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):
     assert result.usage.cost == 0.02
 
 
+class Late(Shop):
+    """A sandbox in which the new test does not come to its end."""
+
+    def run(self, commit, changes, command):
+        run = super().run(commit, changes, command)
+        late = {"ended": "took too long", "code": -9, "seconds": 60.0}
+        return run.model_copy(update=late) if is_reproduction(command.words) else run
+
+
+def test_a_run_without_an_end_is_called_that_and_a_second_one_that_has_no_time_is_not_paid():
+    model = Asked(ANSWER, ANSWER)
+    result = prove(Late(), model)
+    assert result.reproduction.outcome == "not reproduced"
+    assert result.reproduction.because == "its run does not come to its end: it took too long"
+    assert len(model.asked) == 1
+
+
 def test_a_test_that_was_refused_was_not_run_and_what_is_refused_is_said_before():
     model = Asked(json.dumps({"test": f"{TEXT}    eval('1')\n", "why_not": ""}), ANSWER)
     prove(Shop(crashes=mended), model)
