@@ -131,7 +131,7 @@ def lesson_from(
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         seen = occurrences.add_sighting(earlier, analysis.case, night, "known", traffic)
-        seen = occurrences.counted(seen, analysis.unsettled_nights, earlier, night)
+        seen = occurrences.counted(seen, analysis.unsettled_nights)
         return add_publications(occurrences.count_match(seen, night), analysis, night, receipts)
     lesson = _fresh(analysis, night, digests, traffic)
     is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
@@ -139,7 +139,7 @@ def lesson_from(
     if earlier is not None and is_cut and is_weak and not occurrences.why_weak(earlier):
         seen = occurrences.add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
         return add_publications(seen, analysis, night, receipts)
-    lesson = occurrences.counted(lesson, analysis.unsettled_nights, earlier, night)
+    lesson = occurrences.counted(lesson, analysis.unsettled_nights)
     lesson = lesson.model_copy(update=traces_of(analysis.case))
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))

@@ -126,7 +126,7 @@ def later(recorded: datetime | None, other: datetime) -> datetime:
 
 _STEP = 200  # characters
 _LONGEST = 32  # nights
-_SETTLED = {"unsettled_nights": 0, "unsettled_since": None, "watched": ()}
+_SETTLED = {"unsettled_nights": 0, "watched": ()}
 OWED = "its fix is owed: "
 
 
@@ -173,7 +173,6 @@ def is_due(lesson: Lesson) -> bool:
 
 def waits_for(lesson: Lesson) -> str:
     """Say since when a weak finding waits, and for what; its words are escaped by who shows it."""
-    since = lesson.unsettled_since or lesson.first_detected
     looks = sum(seen.verdict != "known" for seen in lesson.nights)
     nights = plural(max(len(lesson.nights), looks), "night")
     files = ", ".join(dict.fromkeys(item.path for item in lesson.watched[:2]))
@@ -182,19 +181,16 @@ def waits_for(lesson: Lesson) -> str:
     asked = lesson.question or next(iter(lesson.next_steps), "")
     ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
     return (
-        f"seen since {since.isoformat()}{weak}, looked at on {looks} of {nights}, "
+        f"seen since {lesson.first_detected.isoformat()}{weak}, looked at on {looks} of {nights}, "
         f"waiting for {changed}a higher rate or another model{ask}"
     )
 
 
-def counted(lesson: Lesson, before: int, earlier: Lesson | None, night: Night) -> Lesson:
+def counted(lesson: Lesson, before: int) -> Lesson:
     """Count tonight for a lesson that stays unsettled, after `before` nights; else count anew."""
     if not why_unsettled(lesson):
         return lesson.model_copy(update=_SETTLED)
-    first = night_date(night)
-    if earlier and before:
-        first = earlier.unsettled_since or earlier.first_detected
-    return lesson.model_copy(update={"unsettled_nights": before + 1, "unsettled_since": first})
+    return lesson.model_copy(update={"unsettled_nights": before + 1})
 
 
 def has_changed(lesson: Lesson, digest_of: Callable[[str], str]) -> str:

@@ -73,15 +73,18 @@ def _news_of_the_error(lesson: knowledge.Lesson, tonight: CaseTonight) -> tuple[
         seen = tonight.night.window.since
     earlier = [item for item in lesson.nights if item.night != tonight.night.id]
     regressed = "it was resolved, and came back" if tonight.case.regressed_after(seen) else ""
-    without = [item.night.window for item in tonight.nights if item.night]
-    without = [window for window in without if seen and window.since >= seen]
-    hours = sum((window.until - window.since) / timedelta(hours=1) for window in without)
+    windows = [item.night.window for item in tonight.nights if item.night]
+    hours = [  # without it; windows of files overlap by minutes, so from when it was seen
+        (window.until - max(window.since, seen)) / timedelta(hours=1)
+        for window in windows
+        if seen and window.until > seen
+    ]
     at = occurrences.plausible(lesson.analysed_at, tonight.night)
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     is_old = 0 < tonight.lesson_days < days
     more = is_spike(earlier, tonight.count, RISE if occurrences.why_weak(lesson) else SPIKE)
-    if was_gone(earlier, hours):
-        more = f"it came back, after {plural(len(without), 'night')} without it"
+    if was_gone(earlier, sum(hours)):
+        more = f"it came back, after {plural(len(hours), 'night')} without it"
     return regressed, more, f"it is {days} days old" if is_old else ""
 
 

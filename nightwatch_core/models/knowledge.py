@@ -255,7 +255,6 @@ class Lesson(Value):
     analysed_at: datetime | None = None  # end of the night of the last fresh analysis
     question: str = ""  # to the team, where what should happen is theirs to decide
     fix_owed: str = ""  # what was wrong with its fix, of which nothing could be proposed
-    unsettled_since: date | None = None  # night from which on it stayed weak, or its fix owed
     unsettled_nights: int = 0  # nights that saw it so
     watched: tuple[CitedLine, ...] = ()  # frames of an unsettled one: their change is news
     stale: str = ""  # why it no longer fits the code: "app/a.rb was rewritten"; empty: it does

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from analysis_shapes import CART, FILES, FIX, case, tree
 from core.lesson_shapes import lesson, night, seen
@@ -190,20 +192,23 @@ def test_a_fresh_analysis_remembers_what_it_was_told():
 
 
 @pytest.mark.parametrize(
-    ("occurrences", "without", "why"),
+    ("occurrences", "without", "why", "later"),
     [
-        pytest.param(7, (4,), "it came back, after 1 night without it", id="back"),
-        pytest.param(7, (3, 4), "it came back, after 1 night without it", id="seen on night 3"),
-        pytest.param(1, (4,), "", id="seldom: not seen is no news"),
-        pytest.param(7, (), "", id="seen on every night that looked"),
+        pytest.param(7, (4,), "it came back, after 1 night without it", 0, id="back"),
+        pytest.param(7, (3, 4), "it came back, after 1 night without it", 0, id="seen on night 3"),
+        pytest.param(7, (4,), "it came back, after 1 night without it", 25, id="windows overlap"),
+        pytest.param(7, (3,), "", -25, id="a window that ended a little later"),
+        pytest.param(1, (4,), "", 0, id="seldom: not seen is no news"),
+        pytest.param(7, (), "", 0, id="seen on every night that looked"),
     ],
 )
-def test_an_error_that_was_gone_is_looked_at_again(occurrences, without, why):
+def test_an_error_that_was_gone_is_looked_at_again(occurrences, without, why, later):
     records = tuple(
         NightRecord(id=f"n{day}", status="complete", started=night(day).now, night=night(day))
         for day in without
     )
-    earlier = known(nights=seen(1, 2, 3, occurrences=occurrences), seen_until=night(3).window.until)
+    until = night(3).window.until + timedelta(minutes=later)
+    earlier = known(nights=seen(1, 2, 3, occurrences=occurrences), seen_until=until)
     found = recall(earlier, nights=records)
     if why:
         assert found.priors[0].match.doubt == why
