@@ -25,6 +25,8 @@ _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its va
 
 def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Compare the call's keyword with the only function that can be meant."""
+    if called := _called(symptom, failing, context):
+        return called
     function = re.split(r"[.:\\]+", symptom.name)[-1]
     keyword = symptom.keyword
     defined = definitions(function, failing.language, context.code) if function else None
@@ -53,6 +55,28 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
         subject=f"call of `{function}` does not fit its signature",
         explained=True,
     ) + _renamed(keyword, function, definition, failing, context)
+
+
+def _called(symptom: Symptom, failing: FailingLine, context: Context) -> Finding | None:
+    """Say who calls a function with a wrong number: Ruby raises it where the function begins."""
+    own = re.match(r"\s*(?:\w+ )?def (?:self\.)?(\w+[?!=]?)", failing.text)
+    trace = context.case.trace
+    frames = trace.root.frames if trace else ()
+    if not (own and failing.seen and failing.language.name == "ruby" and len(frames) > 1):
+        return None
+    if not (frames[0].line == failing.line and frames[0].in_app and symptom.expected):
+        return None
+    name, caller = f"`{own[1]}`", frames[1]
+    return Finding(
+        because=(
+            f"{name} in {failing.place} is called with another number of arguments than it takes: "
+            f"{_complaint(symptom)}. {caller.place} (`{caller.function}`) calls it.",
+        ),
+        steps=(f"Make the signature of {name} in {failing.place} fit the call in {caller.place}.",),
+        tags=("wrong-arguments",),
+        subject=f"{name} is called with another number of arguments",
+        explained=True,
+    )
 
 
 def _complaint(symptom: Symptom) -> str:

@@ -121,6 +121,21 @@ def test_a_line_that_moved_is_found_again():
     assert answer.confidence == "medium"
 
 
+def test_ruby_raises_a_wrong_number_of_arguments_where_the_called_function_begins():
+    files = {"app/agent.rb": "class Agent\n  def reload\n    super\n  end\nend\n"}
+    message = "wrong number of arguments (given 1, expected 0)"
+    own = frame("app/agent.rb", 2, "reload")
+    library = frame("gems/record.rb", 72, "lock!", in_app=False)
+    answer, _ = explained(case("ArgumentError", message, own, library, language="ruby"), files)
+    assert answer.title == (
+        "ArgumentError: `reload` is called with another number of arguments in app/agent.rb:2"
+    )
+    assert "/srv/gems/record.rb:72 (`lock!`) calls it" in answer.root_cause
+    quotes_stand(answer, files)
+    answer, _ = explained(case("ArgumentError", message, library, own, language="ruby"), files)
+    assert answer.root_cause.startswith("Cause unknown"), "it is no call of this function"
+
+
 def test_an_error_raised_on_purpose_names_its_condition_and_its_caller():
     files = {
         "shop/check.py": (
