@@ -10,6 +10,7 @@ from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import gather, with_learnings
+from nightwatch_core.analysis.second_look import allowance_of_lead
 from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
@@ -83,6 +84,7 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
         str(options.cost_per_error),
         *(str(options.total_token_budget), str(options.cost_per_night)),
         str(context.task_run.flow_run_id) if options.force else "",
+        *filter(None, (options.lead_model,)),
     )
     return f"analysis/{assignment.night}/{digest(*shaping)}"
 
@@ -101,14 +103,17 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
 def explain(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case in this process."""
     agent, plan = led_by(assignment, options)
-    ports = reading(options.model_copy(update={"model": plan.model}))
-    first = assignment.first
-    looks = first.passes if first else 0
-    transcribed = TranscribedModel(ports.model, transcripts(), assignment.night, looks)
-    model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
-    log.debug("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
-    briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
+    case, allowance, first = assignment.case, assignment.allowance, assignment.first
+    may_lead = options.lead_model and not first and plan.model not in (RULES, options.lead_model)
+    half = allowance_of_lead(case, assignment.research, allowance) if may_lead else None
     try:
+        if half:
+            leads = assignment.model_copy(update={"allowance": half})
+            other = plan.model_copy(update={"model": options.lead_model})
+            lead = _asking(leads, options, agent, other)
+            return analyst.analyse_led(lead, _asking(assignment, options, agent, plan, looks=1))
+        looks = first.passes + bool(first.lead) if first else 0
+        briefing = _asking(assignment, options, agent, plan, looks)
         return analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
     finally:
         share("transcripts", "sent")
@@ -176,6 +181,21 @@ def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
     trace = assignment.case.trace
     agents = agent_specs.agents_of(reading(options).agents)
     return agent_specs.choose(agents, trace.language if trace else "", options.agent)
+
+
+def _asking(
+    assignment: Assignment,
+    options: NightOptions,
+    agent: AgentSpec,
+    plan: AnalysisPlan,
+    looks: int = 0,
+) -> analyst.Briefing:
+    """Brief the plan's model, whose turns are kept; it was looked at `looks` times before."""
+    ports = reading(options.model_copy(update={"model": plan.model}))
+    transcribed = TranscribedModel(ports.model, transcripts(), assignment.night, looks)
+    model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
+    log.debug("%s: %s", assignment.case.leader.short, analyst.plan_text(plan, assignment.allowance))
+    return _briefing(assignment, options, ports.clock, model, agent, plan)
 
 
 def _briefing(

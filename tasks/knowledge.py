@@ -215,7 +215,7 @@ def follow_up(
     """Return the outcomes of earlier proposals and the effect of merged fixes."""
     lessons = lessons_in(reading(options).knowledge)
     records = nights().history()
-    known = experience(records, lessons, options.model)
+    known = experience(records, lessons, options.analysts)
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons), known=known)
     own = earlier.own

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from twins.reading import MemoryClock, MemoryCode
 
-from nightwatch_core.analysis.analyst import Briefing, analyse, look_again
+from nightwatch_core.analysis.analyst import Briefing, analyse, analyse_led, look_again
 from nightwatch_core.analysis.analyst import plan as planned
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.models.analysis import Analysis
@@ -100,7 +100,7 @@ def allowance(**more):
     return Allowance(**{"iterations": 5, "tokens": 100_000, "cost": 1.0, "seconds": 600, **more})
 
 
-def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **more):
+def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, lead=None, **more):
     """What the analyst finds with that model; `more` is traces and research, or the allowance."""
     given = {
         name: more.pop(name) for name in ("traces", "research", "runs", "records") if name in more
@@ -111,7 +111,7 @@ def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **mo
         plan=plan or planned(of, agent, NightOptions()), allowance=allowance(**more),
         **{"traces": (), "research": ResearchContext(), **given},
     )  # fmt: skip
-    first = analyse(briefing)
+    first = analyse_led(replace(briefing, model=lead), briefing) if lead else analyse(briefing)
     left = left_of(briefing.allowance, first.usage)
     return look_again(replace(briefing, allowance=left), first)
 

@@ -351,6 +351,7 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
     unasked = asked.model_copy(update={"model": RULES if asked.model else ""})  # needs no key
     options = wiring.with_default_ports(unasked)
     update = {"model": asked.model or options.model, "max_errors": asked.max_errors or 5}
+    update |= {"lead_model": asked.lead_model} if asked.model else {}
     options = options if options.model == asked.model else options.model_copy(update=update)
     ports, records = wiring.reading(options), wiring.nights().history()
     with sign_of_life(Console(stderr=True), "Reading …"):
@@ -358,7 +359,7 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
         groups = ports.errors.error_groups(window).groups
         rules, _ = rules_in_force(ports.knowledge.ignore_rules(), groups, window)
         named = ports.knowledge.index().solutions
-        lessons = experience(records, lessons_in(ports.knowledge), options.model)
+        lessons = experience(records, lessons_in(ports.knowledge), options.analysts)
     seen = frozenset(name for entry in named for name in (entry.fingerprint, *entry.aliases))
     limit = options.max_errors or 5
     kept = select(groups, rules, GROUPS_A_CASE * limit, frozenset() if options.force else seen).kept
@@ -372,7 +373,7 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
     console = Console()
     if expected is None:
         free = options.model == RULES
-        unknown = f"No forecast: the price of {options.model} is unknown"
+        unknown = f"No forecast: the price of {options.analysts} is unknown"
         why = "Rules cost nothing" if free else unknown
         console.print(Text(f"{why}: {plural(len(cases), 'error')} to analyse."))
         return

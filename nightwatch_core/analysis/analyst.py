@@ -7,16 +7,16 @@ from typing import Any
 from nightwatch_core.analysis import prompts, second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.loop import CallHistory, Talk, converse
+from nightwatch_core.analysis.loop import DETAIL, CallHistory, Talk, converse
 from nightwatch_core.analysis.model_wrappers import kept, plain_json
 from nightwatch_core.analysis.previews import preview_text, window
 from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.code import injected_instructions as injected
 from nightwatch_core.code.verdict import verdict
-from nightwatch_core.errors import NightWatchError
+from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models import conversation as chat
-from nightwatch_core.models.analysis import Analysis, Quarantined
+from nightwatch_core.models.analysis import Analysis, Lead, Quarantined
 from nightwatch_core.models.answer import Allowance, Answer, Evidence, Learning, Usage
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
@@ -262,6 +262,29 @@ def analyse(briefing: Briefing) -> Analysis:
     return found.model_copy(update={"fix_alone": True})
 
 
+def analyse_led(lead: Briefing, briefing: Briefing) -> Analysis:
+    """Explain one case as a cheaper model does, or look again where that does not stand.
+
+    The other model begins afresh: told an answer that cannot be trusted, it would be led astray to
+    save a few turns. Its requests are those of a night without a lead, cache and records, too.
+    """
+    try:
+        first = _look(lead, _allowance(lead), opening(lead))
+        used, doubt = first.usage, second_look.doubt_of(first)
+    except (GiveUp, TryLater) as trouble:
+        first, used, doubt = None, trouble.usage or Usage(), line(str(trouble), DETAIL)
+    told = Lead(model=lead.plan.model, doubt=doubt, cost=used.cost)
+    if first and not doubt:
+        return first.model_copy(update={"lead": told})
+    left = second_look.left_of(briefing.allowance, used)
+    try:
+        found = analyse(replace(briefing, allowance=left))
+    except NightWatchError as trouble:
+        trouble.usage = used + (trouble.usage or Usage())
+        raise
+    return found.model_copy(update={"lead": told, "usage": used + found.usage})
+
+
 def _effort(plan: chat.AnalysisPlan, steps: int) -> chat.Effort:
     """The planned effort, raised or lowered by steps unless an agent chose it."""
     at = _EFFORTS.index(plan.effort) + (steps if plan.is_usual_effort else 0)
@@ -286,7 +309,7 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
             conversation = conversation.model_copy(update={"turns": turns})
         briefing = replace(briefing, records=None)  # the first look is what is kept
         second = _look(briefing, _allowance(briefing), conversation, before=before)
-        kept = {"snippet": second.snippet or first.snippet}
+        kept = {"snippet": second.snippet or first.snippet, "lead": first.lead}
         return second_look.better(first, second, why).model_copy(update=kept)
     except NightWatchError as trouble:
         return second_look.failed(first, why, str(trouble), trouble.usage or Usage())

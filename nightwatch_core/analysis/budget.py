@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Literal
 
+from nightwatch_core.code.symptoms import symptoms_of
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
@@ -197,6 +198,14 @@ class Tier(Value):
     namespaces: tuple[str, ...] = ()
 
 
+class LeadRules(Value):
+    """`leads.toml`."""
+
+    tiers: tuple[TierName, ...]
+    kinds: frozenset[str]
+
+
+LEADS = data_table(__package__, "leads.toml", LeadRules)
 TIERS = data_table(__package__, "tiers.toml", dict[TierName, Tier])
 
 
@@ -211,3 +220,9 @@ def tier_of(case: Case) -> TierName:
     links = case.trace.links if case.trace else ()
     classes = (case.leader.error_class, *(link.error_class for link in reversed(links)))
     return next(filter(None, map(_TABLE.find, classes)), "other")
+
+
+def may_be_led(case: Case) -> bool:
+    """Tell whether a cheaper model may analyse such an error first: its cause is local."""
+    kinds = {symptom.kind for symptom in symptoms_of(case)} - {"unknown"}
+    return bool(kinds) and kinds <= LEADS.kinds and tier_of(case) in LEADS.tiers

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from math import sqrt
 
-from nightwatch_core.analysis.budget import TierName, tier_of
+from nightwatch_core.analysis.budget import TierName, may_be_led, tier_of
 from nightwatch_core.intake.selection import score
 from nightwatch_core.models.answer import Experience, Forecast, TierRecord, Usage
 from nightwatch_core.models.errors import Case, ErrorGroup
@@ -73,19 +73,16 @@ def forecast(
     It is the mean of what errors of their tiers cost here and of what measured bugs would; the
     bounds hold about four nights of five.
     """
-    bounds = [price(options.model, usage).cost for usage in (CHEAPEST, DEAREST)]
-    least, most = bounds
     every = sum(known.tiers, TierRecord())
-    if least is None or most is None:
-        if not every.errors:
-            return None
-        least = most = every.cost / every.errors
-    usual = (least + most) / 2
+    if _bounds(options, price) is None and not every.errors:
+        return None
     total = doubt = variance = 0.0
-    tiers = [_record(tier_of(case), known) for case in cases]
-    for tier in tiers:
+    tiers = [(_record(tier_of(case), known), may_be_led(case)) for case in cases]
+    for tier, is_led in tiers:
         weight = PRIOR_WEIGHT + tier.errors
-        total += (PRIOR_WEIGHT * usual + tier.cost) / weight
+        mean = every.cost / every.errors if every.errors else 0.0
+        least, most = _bounds(options, price, is_led=is_led) or (mean, mean)
+        total += (PRIOR_WEIGHT * (least + most) / 2 + tier.cost) / weight
         doubt += (most - least) / 2 * PRIOR_WEIGHT / weight  # of measured bugs: wrong for all alike
         if tier.errors:
             variance += max(tier.squares / tier.errors - (tier.cost / tier.errors) ** 2, 0.0)
@@ -100,6 +97,17 @@ def forecast(
         cap=options.cost_per_night or None,
         paid=every.errors,
     )
+
+
+def _bounds(
+    options: NightOptions, price: Price, *, is_led: bool = True
+) -> tuple[float, float] | None:
+    """What an error costs at least, a lead that stands, and at most, one that does not; in USD."""
+    least, most = (price(options.model, usage).cost for usage in (CHEAPEST, DEAREST))
+    if options.lead_model and is_led and most is not None:
+        least, more = (price(options.lead_model, usage).cost for usage in (CHEAPEST, DEAREST))
+        most = None if more is None else most + more
+    return None if least is None or most is None else (least, most)
 
 
 def forecast_text(expected: Forecast) -> str:

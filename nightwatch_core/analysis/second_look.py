@@ -6,10 +6,15 @@ findings, within the rest of its case's allowance. The better of the two verdict
 second analysis fails, the first.
 """
 
+from collections.abc import Callable
+
+from nightwatch_core.analysis.budget import USEFUL_TOKENS, may_be_led
 from nightwatch_core.analysis.loop import DETAIL
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.answer import Allowance, Usage
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.plain_text import one_line, shortened
 
 FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
@@ -38,6 +43,36 @@ def weakness(first: Analysis) -> str:
     if first.confidence == "low":
         return "the confidence is low"
     return f"the score is below {LEAST_SCORE}" if first.score < LEAST_SCORE else ""
+
+
+# Why a cheaper model's verdict does not stand, the first reason that holds.
+DOUBTS: tuple[tuple[Callable[[Analysis], bool], str], ...] = (
+    (lambda a: bool(a.quarantined), "it repeated an instruction from outside"),
+    (lambda a: not a.has_cause, NO_CAUSE),
+    (lambda a: a.ending.kind == "wrapped up", "its budget ended"),
+    (lambda a: not all(item.verified for item in a.evidence), "a quote did not hold"),
+    (lambda a: bool(a.refused), "its fix was refused"),
+    (lambda a: not a.has_fix, "it proposed no fix"),
+    (lambda a: bool(_hypotheses(a, "open")), "it left an explanation open"),
+    (lambda a: bool(weakness(a)), "its confidence or score is low"),
+)
+
+
+def doubt_of(lead: Analysis) -> str:
+    """Return why a cheaper model's verdict does not stand; empty where it does."""
+    return next((reason for rule, reason in DOUBTS if rule(lead)), "")
+
+
+def allowance_of_lead(case: Case, research: ResearchContext, may: Allowance) -> Allowance | None:
+    """Return what a cheaper model may use first, half of all; None where it may not lead.
+
+    It never leads where earlier nights met the error: they went wrong, or something has changed.
+    """
+    is_known = any(prior.match.kind != "similar" for prior in research.priors)
+    if is_known or research.misfit or not may_be_led(case) or may.tokens < 2 * USEFUL_TOKENS:
+        return None
+    cost = None if may.cost is None else may.cost / 2
+    return may.model_copy(update={"tokens": may.tokens // 2, "cost": cost})
 
 
 def left_of(may: Allowance, used: Usage) -> Allowance:

@@ -2,6 +2,7 @@
 
 import re
 
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import Pattern, load_rules
 
@@ -55,6 +56,14 @@ def symptom_of(error_class: str, message: str) -> Symptom:
             if match := pattern.search(text):
                 return _symptom(rule.kind, match, text)
     return Symptom(kind="unknown", text=text)
+
+
+def symptoms_of(case: Case) -> list[Symptom]:
+    """Find the kind of each exception, from the root outwards, then that of the group's message."""
+    links = reversed(case.trace.links) if case.trace else ()
+    words = [(link.error_class, link.message) for link in links]
+    words.append((case.leader.error_class, case.leader.message))
+    return [symptom_of(*word) for word in words if any(word)]
 
 
 def host_in(symptom: Symptom) -> str:

@@ -40,6 +40,8 @@ def fill_ports(
         "delivery": options.delivery or _service("delivery", HOSTS, options, available),
         "notify": options.notify or _service("notify", ("slack", "channels"), options, available),
     }
+    if update["model"] in (RULES, options.lead_model):  # nobody would look again
+        update["lead_model"] = ""
     options = options.model_copy(update=update)
     _check(options, available, lacking or {}, models)
     ten_or_five = 10 if options.model == RULES else 5
@@ -102,6 +104,10 @@ def _check(
             if name in lacking:
                 advice = f"set {', '.join(lacking[name])}, or {advice}"
             problems.append(f"{port} {name!r} is not connected here: {advice}")
+    lead = options.lead_model
+    if lead and _kind_of(lead, available) != "claude":
+        choice = f"choose one of {', '.join(models)}, or leave it empty"
+        problems.append(f"lead_model {lead!r} is not a Claude model: {choice}")
     if not options.sources():
         problems.append(f"source {options.source!r} names none")
     if "file" in named["source"] and not options.errors:

@@ -80,6 +80,14 @@ class SecondLook(Value):
     usage: answer.Usage = answer.Usage()  # of the second, within the analysis's own
 
 
+class Lead(Value):
+    """A cheaper model's analysis that came first."""
+
+    model: str
+    doubt: str = ""  # why another model looked again; empty: it stands
+    cost: float | None = 0.0  # USD, within the analysis's own
+
+
 class TrackRecord(Value):
     """The share of findings of the same confidence that proved right in this installation."""
 
@@ -110,6 +118,7 @@ class Analysis(Value):
     ending: Ending = Ending()
     passes: int = 1
     second_look: SecondLook | None = None  # None: none was needed
+    lead: Lead | None = None  # None: only one model was asked
     iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
     prior_fingerprints: tuple[str, ...] = ()  # of the lessons that the analyst was given

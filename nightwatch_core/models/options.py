@@ -68,6 +68,11 @@ class NightOptions(Value):
     )
     code: Code = _option("", "Where code comes from: github, gitlab, checkout or sample.")
     model: str = _option("", "Model that analyses: a model id, or rules (no language model).")
+    lead_model: str = _option(
+        "",
+        "Cheaper model that analyses simple errors first; `model` looks again where its answer "
+        "cannot be verified; empty: off.",
+    )
     delivery: Delivery = _option("", "Where issues and pull requests go: github, gitlab or local.")
     notify: Notify = _option(
         "", "Where the report is sent: slack, channels (e-mail, chats), or local (files only)."
@@ -165,6 +170,11 @@ class NightOptions(Value):
     # this run
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse again: ignore lessons and cached results.")
+
+    @property
+    def analysts(self) -> str:
+        """Name the models that analyse: what errors cost with one lead says little of another."""
+        return f"{self.lead_model}, then {self.model}" if self.lead_model else self.model
 
     @property
     def is_hosted(self) -> bool:

@@ -124,7 +124,7 @@ def _paid(report: RunReport) -> Iterator[TierRecord]:
         if usage.calls and usage.cost is not None:
             tier, cost = tier_of(analysis.case), usage.cost
             yield TierRecord(
-                tier=tier, model=report.options.model, errors=1, cost=cost, squares=cost**2
+                tier=tier, model=report.options.analysts, errors=1, cost=cost, squares=cost**2
             )
 
 

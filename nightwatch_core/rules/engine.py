@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from nightwatch_core.code.releases import onset
 from nightwatch_core.code.suspects import NEAR_DAYS
-from nightwatch_core.code.symptoms import Symptom, host_in, symptom_of
+from nightwatch_core.code.symptoms import Symptom, host_in, symptoms_of
 from nightwatch_core.code.syntax import indent, masked, uses
 from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Answer, Evidence, Handover
@@ -104,10 +104,7 @@ def answer(context: findings.Context) -> Answer:
 
 def symptom_in(context: findings.Context) -> Symptom:
     """Find the first kind that fits: from the root exception outwards, then the group's message."""
-    trace, leader = context.case.trace, context.case.leader
-    words = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
-    words.append((leader.error_class, leader.message))
-    symptoms = [symptom_of(*word) for word in words if any(word)]
+    symptoms = symptoms_of(context.case)
     return next((item for item in symptoms if item.kind != "unknown"), symptoms[0])
 
 

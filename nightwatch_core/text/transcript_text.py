@@ -59,7 +59,7 @@ def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
         return
     if opening.look > 1:
         yield Shown("")
-        yield Shown("Second look: a fresh conversation", LOUD)
+        yield Shown(f"Second look: a fresh conversation with {line(opening.model, 80)}", LOUD)
         return
     yield Shown(f"{line(opening.fingerprint, 80)}  {line(opening.error, 200)}", LOUD)
     facts = (

@@ -45,6 +45,7 @@ def test_whatever_shapes_an_analysis_makes_it_another_one() -> None:
         key(digest="of another text"),
         key(effort="high"),
         key(options=OPTIONS.model_copy(update={"model": "another"})),
+        key(options=OPTIONS.model_copy(update={"lead_model": "cheaper"})),
         key(CASE.model_copy(update={"case": case})),
         key(options=OPTIONS.model_copy(update={"total_token_budget": 9_000})),
         key(CASE.model_copy(update={"commit": elsewhere})),

@@ -97,7 +97,7 @@ class Calls:
         if self._features.lifecycle == "retired":
             raise StopTheNight(
                 f"the model {self.model} is retired: choose {self._features.replacement} with "
-                "--model or NIGHTWATCH_MODEL"
+                "--model or NIGHTWATCH_MODEL (--lead-model where it leads)"
             )
         return self._features
 
@@ -157,7 +157,8 @@ class Calls:
                 return unknown
             raise StopTheNight(
                 f"there is no model {self.model[:80]!r} for this key: choose "
-                f"{unknown.replacement}, or another one, with --model or NIGHTWATCH_MODEL"
+                f"{unknown.replacement}, or another one, with --model or NIGHTWATCH_MODEL "
+                "(--lead-model where it leads)"
             ) from None
         except anthropic.APIStatusError as problem:
             if self._compatible and problem.status_code in _NO_MODELS_API:

@@ -26,7 +26,7 @@ NEEDS_DATA: Mapping[str, Callable[[], str]] = {
     "looks": tables.looks,
     "duplicates": tables.duplicate_shares,
 }
-ALONE: Mapping[str, Callable[[], str]] = {"invented": tables.invented_nights, "plays": tables.plays}
+ALONE = {"invented": tables.invented_nights, "plays": tables.plays, "leads": tables.leads}
 CLOSE = 0.03  # of a figure
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 

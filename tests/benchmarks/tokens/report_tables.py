@@ -17,7 +17,13 @@ from benchmarks.tokens.real import EVAL
 from benchmarks.tokens.returning import NIGHTS, lived
 from benchmarks.tokens.words import Night
 
+from nightwatch_core.adapters.claude.features import priced
+from nightwatch_core.analysis.budget import may_be_led
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.errors import Case, ErrorGroup
+
 PLAYS = Path(__file__).with_name("plays.json")
+LEAD, CACHED = "claude-haiku-5-5", (("write", "written"), ("read", "read"))
 FLAT = {"max_iterations": 15, "effort": "medium"}  # as the seed was before
 FEW_TURNS = {"max_iterations": 2}
 
@@ -246,6 +252,24 @@ def _play(rows: Sequence[Mapping[str, Any]]) -> str:
     )
     judged = one["judged"] if len(rows) == 1 else f"{errors} {one['judged']}"
     return markdown_row((*names, *shown, usd, judged))
+
+
+def leads() -> str:
+    """Return what the seven bugs would cost where a cheaper model leads in the same turns."""
+    plays = [item for item in json.loads(PLAYS.read_text(encoding="utf-8")) if "error" in item]
+    lines = head(("leads that stand", "led", "new tokens", "USD"))
+    for name, again in (("no lead", None), ("all", 0.0), ("half", 0.5), ("none", 1.0)):
+        made = []  # whether it is led, new tokens, USD
+        for item in plays:
+            case = Case(leader=ErrorGroup(fingerprint="", source="", **item["error"]))
+            led, more = (0, 1.0) if again is None or not may_be_led(case) else (1, again)
+            parts = {f"cache_{part}_tokens": item[key] for part, key in CACHED}
+            cheap = priced(LEAD, Usage(output_tokens=item["output"], **parts)).cost or 0.0
+            made.append((led, (led + more) * item["new"], led * cheap + more * item["usd"]))
+        led, new, usd = (fmean(column) for column in zip(*made, strict=True))
+        shown = (f"{led * len(plays):.0f} of {len(plays)}", _whole(new), f"{usd:.3f}")
+        lines.append(markdown_row((name, *shown)))
+    return "\n".join(lines)
 
 
 def by_hand() -> list[tuple[str, str, str, bool]]:

@@ -23,8 +23,8 @@ EASY, HARD = case(error_class="KeyError"), case(error_class="ReadTimeout")
 
 
 def price(model, usage):
-    cost = {CHEAPEST: 0.10, DEAREST: 0.30}.get(usage)
-    return usage.model_copy(update={"cost": cost if model == "m" else None})
+    cost, share = {CHEAPEST: 0.10, DEAREST: 0.30}.get(usage), {"m": 1.0, "lead": 0.1}.get(model)
+    return usage.model_copy(update={"cost": cost * share if share else None})
 
 
 def tier(name, *costs, model="m"):
@@ -63,6 +63,14 @@ def test_a_model_of_unknown_price_is_forecast_from_its_own_nights_alone():
     assert forecast((EASY,), unknown, Experience(), price) is None
     known = experience([night(tier("simple", 0.5, 0.5, model="local"))], (), "local")
     assert forecast((EASY,), unknown, known, price).cost == 0.5
+
+
+def test_with_a_lead_an_error_costs_from_a_lead_that_stands_to_both_models():
+    led = MODEL.model_copy(update={"lead_model": "lead"})
+    expected = forecast((EASY, HARD), led, Experience(), price)
+    assert [round(bound, 6) for bound in (expected.least, expected.most)] == [0.11, 0.63]
+    nights = [night(tier("simple", 9.0), tier("simple", 0.2, model=led.analysts))]
+    assert experience(nights, (), led.analysts).tiers[0].cost == 0.2
 
 
 def test_nights_of_another_model_and_nights_without_a_cost_teach_no_price():

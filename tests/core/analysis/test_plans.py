@@ -2,13 +2,16 @@
 
 import pytest
 from small_repo import case, frame
+from tables import tables_of
 
 from nightwatch_core.analysis.analyst import plan
-from nightwatch_core.analysis.budget import tier_of
+from nightwatch_core.analysis.budget import LEADS, may_be_led, tier_of
+from nightwatch_core.code.symptoms import RULES
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.models.options import NightOptions
 
+TABLES = tables_of(__file__)
 SIMPLE, COMPLEX = case("KeyError", "m"), case("Net::ReadTimeout", "m")
 
 
@@ -36,6 +39,19 @@ def test_run_then_agent_file_then_setting_then_tier(of, given, own, options, exp
     made = planned(of, given, own, **options)
     assert {name: getattr(made, name) for name in expected} == expected
     assert made.thinking_budget == own.get("thinking_budget")
+
+
+@pytest.mark.parametrize(("error_class", "message", "cause", "may"), TABLES["led"])
+def test_a_cheaper_model_leads_only_where_the_cause_is_local(error_class, message, cause, may):
+    causes = (ExceptionLink(error_class=cause[0], message=cause[1]),) if cause else ()
+    assert may_be_led(case(error_class, message, frame("a.rb", 1), causes=causes)) is may
+
+
+def test_what_a_cheaper_model_leads_is_known_and_does_not_depend_on_load_or_rights():
+    others = {*TABLES["not_local"]}
+    assert LEADS.kinds | others < {rule.kind for rule in RULES.symptoms}
+    assert LEADS.kinds.isdisjoint(others)
+    assert {"auth", "database", "complex"}.isdisjoint(LEADS.tiers)
 
 
 def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it():

@@ -1,13 +1,24 @@
 import pytest
-from analysis_shapes import FIX, analysed, analysis, answer, asks, says
+from analysis_shapes import FIX, allowance, analysed, analysis, answer, asks, case, says
+from core.lesson_shapes import lesson
+from tables import tables_of
 from twins.reading import MemoryModel, MemoryRecords
 
-from nightwatch_core.analysis.second_look import has_news, seed, weakness
+from nightwatch_core.analysis.second_look import (
+    allowance_of_lead,
+    doubt_of,
+    has_news,
+    seed,
+    weakness,
+)
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Hypothesis, Usage
 from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.knowledge import Match, PriorAnalysis
+from nightwatch_core.models.research import ResearchContext
 
+TABLES = tables_of(__file__)
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)
 WEAK = says(answer(title="Weak", evidence=[], confidence="high"), usage=USAGE)
@@ -147,3 +158,24 @@ def test_a_fix_of_the_first_is_not_given_up_for_confidence():
     fixed = answer(title="Fixed", confidence="low", has_fix=True, file_changes=[fix])
     found, _ = looked(says(fixed, usage=USAGE), says(sure, usage=USAGE))
     assert (found.title, found.fix[0].new) == ("Fixed", Edit(**fix).new)
+
+
+@pytest.mark.parametrize(("change", "doubt"), TABLES["leads"])
+def test_a_lead_stands_only_where_nothing_speaks_against_it(change, doubt):
+    assert doubt_of(analysis(**{"fix": (FIX,), "score": 0.8, **change})) == doubt
+
+
+@pytest.mark.parametrize(("kind", "misfit", "tokens", "may"), TABLES["lead_allowances"])
+def test_a_lead_gets_half_and_no_error_that_nights_met_before(kind, misfit, tokens, may):
+    prior = PriorAnalysis(lesson=lesson("a"), match=Match(score=1.0, because=(), kind=kind))
+    research = ResearchContext(priors=(prior,), misfit=misfit)
+    given = allowance(tokens=int(tokens), cost=1.0)
+    half = allowance_of_lead(case(message="key not found: a"), research, given)
+    assert (half and (half.tokens, half.cost)) == (may and (int(may), 0.5))
+
+
+@pytest.mark.parametrize("trouble", [GiveUp("it cannot"), TryLater("it is away")])
+def test_a_lead_that_comes_to_nothing_costs_what_it_took(trouble):
+    found, _ = looked(GOOD, lead=MemoryModel([READ, trouble], able=REMOTE))
+    assert (found.title, found.lead.doubt) == ("Good", str(trouble))
+    assert (found.usage, found.lead.cost) == (USAGE + USAGE, USAGE.cost)

@@ -23,7 +23,7 @@ EVERYTHING = {
 }
 TWO = EVERYTHING | {"source": EVERYTHING["source"] | {"sentry"}}
 AVAILABLE = {"here": LOCAL, "all": EVERYTHING, "two": TWO}
-PORTS = ("source", "code", "model", "delivery", "notify")
+PORTS = ("source", "code", "model", "delivery", "notify", "lead_model")
 
 
 @pytest.mark.parametrize("row", TABLES["filled"])
@@ -32,7 +32,7 @@ def test_empty_ports_are_filled(row):
     there, *choices = written.split()
     options = NightOptions.model_validate(dict(choice.split("=") for choice in choices))
     night = fill_ports(options, AVAILABLE[there], "claude-x")
-    assert " ".join(getattr(night, port) for port in PORTS) == expected
+    assert " ".join(getattr(night, port) for port in PORTS).rstrip() == expected
 
 
 @pytest.mark.parametrize(("choices", "words"), TABLES["impossible_choices"])

@@ -55,7 +55,7 @@ def test_who_said_what_and_what_it_took():
     assert "          1,000 in, 20 out, 500 read from the cache, $0.0100" in said
     assert f"          ← read_file, {len(LONG)} characters" in said
     assert "          line 0" in said
-    assert "Second look: a fresh conversation" in said
+    assert "Second look: a fresh conversation with claude-opus-5-5" in said
     assert "03:04:05  the model answers (summarised)" in said
     assert '            "title": "Lines have no price",' in said
     assert any("was full here" in item for item in said)
