@@ -260,8 +260,10 @@ def _compared(
         return Check(name="tests", outcome="not finished", text=why, seconds=seconds), Compared()
     flaky, known = frozenset[str](), environment.kit.known_red(environment.commit.sha)
     if base.failed - known and environment.seconds_left > 2 * base.run.spent:
-        again = environment.base(words, runner.form, base.run.spent * 3, 1)
-        flaky = base.failed - again.failed  # once more: what is green now is flaky
+        red = _files_of(environment.kit.tests, base.failed)
+        once_more = runner.some(red) if red else words
+        again = environment.base(once_more, runner.form, base.run.spent * 3, 1)
+        flaky = base.failed - again.failed  # what is green now is flaky
     fixed, forged = _with_fix(environment, runner, files, base.run.spent * 3 + 20)
     result = Compared(worse=forged) if forged else _judged(environment, runner, words, base, fixed)
     flaky |= result.flaky
@@ -332,6 +334,19 @@ def _judged(
     more = f" and {len(red) - _NAMED} more" if len(red) > _NAMED else ""
     worse = f"fails with the fix, passes without it: {', '.join(red[:_NAMED])}{more}"
     return Compared(worse=worse, output=output, flaky=flaky)
+
+
+def _files_of(tests: kits.Words, names: Collection[str]) -> kits.Words:
+    """Return the files whose tests are named; empty where that of one is not known.
+
+    >>> _files_of(("tests/test_a.py", "tests/test_b.py"), ["test_x (tests.test_a.T.test_x)"])
+    ('tests/test_a.py',)
+    """
+    found = [
+        {path for path in tests if f"{path.rpartition('.')[0]}/" in name.replace(".", "/")}
+        for name in names
+    ]
+    return tuple(sorted(set[str]().union(*found))) if all(found) else ()
 
 
 _LEAF = re.compile(r"(?:^|::|#)([Tt]est\w*)(?=$|\[| \()")

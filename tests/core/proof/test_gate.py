@@ -97,6 +97,16 @@ def test_what_is_red_on_the_base_is_named_and_not_held_against_it():
     assert "no worse than the base" in result.checks[-1].text
 
 
+def test_of_the_base_the_files_of_red_tests_alone_are_run_once_more():
+    def answer(words, *_):
+        return unittest_run(*([] if words == NEAREST else ["test_old"]))
+
+    result, sandbox = gate(answer, tree=Tree({**FILES, "tests/test_a.py": ""}))
+    assert (len(result.preexisting), result.flaky) == (1, ())
+    tests = [asked for asked in sandbox.asked if is_test(asked[0])]
+    assert tests[2:] == [(WHOLE, False), ((*WHOLE, "tests.test_a"), False), (WHOLE, True)]
+
+
 @pytest.mark.parametrize(
     "is_red",
     [
