@@ -132,7 +132,7 @@ class NightOptions(Value):
     # proof
     gate: bool = _option(True, "Run the project's checks and tests on every fix in a sandbox.")
     gate_seconds: int = _option(
-        300,
+        180,  # half for a suite without the fix, half for it with the fix
         "Seconds for the tests of one fix; four times as many where the machine is busy.",
         ge=10,
         le=7_200,

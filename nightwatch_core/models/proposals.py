@@ -325,6 +325,7 @@ class GateResult(Value):
     silent: tuple[str, ...] = ()  # red tests that the fix brings, and that were never green
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of processors: of it, its reproduction and its correction
     fix: str = ""  # digest of the edits it is about
     reproduction: Reproduction | None = None  # None: nobody looked for one
     correction: Correction | None = None  # None: none was wanted

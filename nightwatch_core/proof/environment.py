@@ -44,6 +44,7 @@ class NightCache:
     runners: dict[str, kits.Runner] = field(default_factory=dict)  # by project
     lacking: str = ""  # why nothing can be run at all
     silent: str = ""  # why no model is asked any more tonight, and what to set
+    cpu: float = 0.0  # seconds of processors, of all that was run
 
     def __post_init__(self) -> None:
         """Make a name of the mark."""
@@ -114,7 +115,7 @@ class Environment:
         """
         name = (self.commit.sha, (self._key, *words, *map(repr, laid)), again)
         run = self.cache.base_runs.get(name)
-        if run is None or (run.ended == "took too long" and run.spent < most):
+        if run is None or (run.ended == "took too long" and 2 * run.spent < most):
             run = self.cache.base_runs[name] = self._run(words, laid, most)
         self.is_late |= run.ended == "took too long"
         return kits.reading_of(run, form)
@@ -154,6 +155,7 @@ class Environment:
         run = self._sandbox.run(self.commit, changes, command)
         self.seconds_left -= run.spent
         self.seconds += run.seconds
+        self.cache.cpu += run.cpu or 0.0
         if run.code == NOT_LAID_OUT:
             raise GiveUp("the source tree is too large for the sandbox")
         return run

@@ -39,7 +39,7 @@ _UNPAID = "the rest of the budget for one error or the night is too small for a 
 
 def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:
     """Return the result of running a fix; never raises for what the fix or the project does."""
-    reproduction, usage = _OFF, Usage()
+    reproduction, usage, before = _OFF, Usage(), briefing.cache.cpu
     if briefing.options.reproduce:
         own = by_own_test(briefing, briefing.analysis.fix)
         known = own if own and own.green else by_snippet(briefing)
@@ -49,7 +49,8 @@ def proved(briefing: asking.ProofBriefing) -> proposals.GateResult:
     judge = partial(judged, briefing, reproduction)
     result = judge(briefing.analysis.fix).model_copy(update={"usage": usage})
     result = corrected(briefing, result, judge)
-    return made_in_steps(briefing, result, judge, partial(judged, briefing, _NONE))
+    result = made_in_steps(briefing, result, judge, partial(judged, briefing, _NONE))
+    return result.model_copy(update={"cpu": round(briefing.cache.cpu - before, 1)})
 
 
 def judged(
