@@ -375,8 +375,9 @@ def _glance(
 ) -> tuple[blocks.Fact, ...]:
     """Since when it happens, whose change it is, and what to do first."""
     case, given = analysis.case, analysis.failing or analysis.handover or Handover()
-    release = next(iter(case.leader.releases), case.leader.release)
     known = analysis.news or known_since(analysis)  # from before the window that tonight reads
+    oldest = next(iter(case.leader.releases), case.leader.release)
+    release = (case.leader.release if known else oldest).removeprefix("release-")
     first = f"first seen {moment(case.first_seen)}" if case.first_seen and not known else ""
     drafts = (item.text for item in publications if item.state == "published")
     draft = next((text for text in drafts if "draft pull request #" in text), "")
