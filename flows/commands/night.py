@@ -390,21 +390,24 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
 # `nightwatch try`: what can be said of files of errors in seconds, without Prefect.
 
 Files = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(help="Exports or logs: files, folders, patterns; - for standard input."),
 ]
 
 
 @with_option_flags
-def try_file(files: Files, as_json: AsJson = False, **choices: Any) -> None:
+def try_file(files: Files = None, as_json: AsJson = False, **choices: Any) -> None:
     """Show which errors NightWatch finds in files, and what a night would cost.
 
     Takes seconds; stores nothing except piped input. With --repo it also
     shows the failing lines in the checkout. Exit code: 0 if errors were read,
     else 1.
     """
-    given = with_kept_input({**choices, "errors": ",".join(files), "source": "file"})
+    named = {"errors": ",".join(files)} if files else {}  # else as the settings say
+    given = with_kept_input({**choices, **named, "source": "file"})
     options = night_options(given)
+    if not options.errors:
+        raise typer.BadParameter("name files of errors, here or in nightwatch.toml")
     model = options.model if options.model not in ("", RULES) else wiring.DEFAULT_MODEL
     with sign_of_life(Console(stderr=True), "Reading …"):
         look = first_look(

@@ -55,6 +55,13 @@ def test_it_says_what_it_understood_and_writes_nothing(tmp_path: Path) -> None:
     assert f"nightwatch night --errors {export} --repo {shop}" in done.stdout
     assert "dana" not in done.stdout
     assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "nightwatch.toml").write_text('[source]\nfrom = "file"\nerrors = "*.jsonl"\n')
+    (tmp_path / "copy.jsonl").write_bytes(export.read_bytes())
+    done = nightwatch_try(tmp_path)  # as the file says
+    assert "2 records of errors" in done.stdout, done.stderr
+    assert "1 × a file that is a copy of another one (read once)" in done.stdout
+    (tmp_path / "nightwatch.toml").unlink()
+    assert "name files of errors, here or in nightwatch.toml" in nightwatch_try(tmp_path).stderr
 
 
 @pytest.mark.slow
