@@ -73,8 +73,8 @@ class NightRecord(Value):
     finished: datetime | None = None
     app: str = ""  # whose errors were read; empty: none, or kept before it was recorded
     errors: int = 0
-    analysed: int = 0
-    known: int | None = None  # cases of earlier nights; None: kept before they were counted
+    analysed: int = 0  # error groups
+    known: int | None = None  # error groups of earlier nights; None: kept before they were counted
     issues: int = 0
     pulls: int = 0
     merged: int = 0  # of our pull requests, as the night noticed it

@@ -44,7 +44,7 @@ def headline(report: RunReport) -> str:
 def achieved(report: RunReport) -> str:
     """Return what the night did in one line; never "0 errors" without a usable answer."""
     new, reused = fresh(report), [a for a in report.analyses if a.ending.kind == "reused"]
-    analysed = _groups(new)
+    analysed = groups_in(new)
     if report.status == "failed":
         if not report.errors:
             return NOTHING_CAME
@@ -57,8 +57,8 @@ def achieved(report: RunReport) -> str:
             return NOTHING_READ
         return UNREADABLE if report.rejects else CALM
     dropped = Counter(group.kind for group in report.dropped)
-    explained = _groups(item for item in reused if item.has_cause)
-    waiting = _groups(item for item in reused if not item.has_cause)
+    explained = groups_in(item for item in reused if item.has_cause)
+    waiting = groups_in(item for item in reused if not item.has_cause)
     missed = new or report.failures or dropped["limit"] or dropped["ended"]
     if reused and not missed:  # nothing is missing: the memory did its work
         unknown = f", {waiting:,} without a cause" if waiting else ""
@@ -129,7 +129,8 @@ def _published(report: RunReport) -> list[str]:
     ]
 
 
-def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
+def groups_in(verdicts: Iterable[Analysis | Failure]) -> int:
+    """Count the error groups of analyses, as reports and the history do."""
     return sum(len(verdict.case.groups) for verdict in verdicts)
 
 

@@ -23,7 +23,7 @@ from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
 from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import facts, sections
-from nightwatch_core.report.headline import PATCH, PUBLISHED, achieved, fresh, opened
+from nightwatch_core.report.headline import PATCH, PUBLISHED, achieved, fresh, groups_in, opened
 from nightwatch_core.report.health import health_section, well_services
 from nightwatch_core.report.sections import one_command
 from nightwatch_core.text.escaping import line
@@ -102,8 +102,8 @@ def record_of(report: RunReport) -> NightRecord:
         finished=report.finished,
         errors=report.errors,
         app=app_of(report),
-        analysed=len(fresh(report)),
-        known=len(report.analyses) - len(fresh(report)),
+        analysed=groups_in(fresh(report)),
+        known=groups_in(report.analyses) - groups_in(fresh(report)),
         issues=len(opened(report, "issue")),
         pulls=len(opened(report, "pull")),
         merged=effects["merged"] + effects["edited before merge"],

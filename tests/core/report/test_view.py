@@ -93,7 +93,8 @@ def test_refused_and_unknown_receipts_are_no_success() -> None:
 def test_record_of_a_night() -> None:
     record = record_of(degraded().model_copy(update={"traffic": 70_000}))
     assert record.traffic == 70_000, "for later comparisons"
-    assert (record.status, record.errors, record.analysed) == ("degraded", 9, 3)
+    assert (record.status, record.errors, record.analysed) == ("degraded", 9, 4)
+    assert "4 of 9 error groups analysed" in view(degraded()).headline
     assert (record.issues, record.pulls, record.cost) == (1, 1, 0.0)
 
 
