@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake import limits
+from nightwatch_core.intake.ignore_rules import is_missing
 from nightwatch_core.models import errors
 from nightwatch_core.models.code import Release
 from nightwatch_core.ports import ErrorSource
@@ -73,9 +74,8 @@ class Tally:
         if last >= (counted.span[1] if counted.span else _NEVER):
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
         counted.occurrences += occurrence.count
-        _add_message(
-            counted.messages, occurrence.message[: errors.MESSAGE_LENGTH], occurrence.count
-        )
+        said = _said(occurrence)[: errors.MESSAGE_LENGTH]
+        _add_message(counted.messages, said, occurrence.count)
         counted.span = _extended(counted.span, span)
         if occurrence.user and len(counted.users) < limits.USERS:
             counted.users.add(hash(occurrence.user))
@@ -149,7 +149,7 @@ class Tally:
             app=newest.app,
             error_class=newest.error_class,
             transaction=transaction_template(newest.transaction),
-            message=newest.message,
+            message=_said(newest),
             occurrences=counted.occurrences,
             users=max(len(counted.users), counted.most_users or 0) if has_users else None,
             hosts=tuple(sorted(counted.hosts)[: errors.MOST_HOSTS]),
@@ -159,7 +159,7 @@ class Tally:
             releases=releases,
             commit=counted.commits.get(releases[-1], "") if releases else "",
             hourly=tuple(hours.get(hour, 0) for hour in window.hours) if hours else (),
-            messages=errors.most_frequent(counted.messages, newest.message),
+            messages=errors.most_frequent(counted.messages, _said(newest)),
         )
 
 
@@ -187,6 +187,12 @@ def _add_hours(counted: _Group, occurrence: errors.Occurrence) -> None:
     if len(counted.hours) > 4 * errors.MOST_HOURS:
         newest = sorted(counted.hours)[-2 * errors.MOST_HOURS :]
         counted.hours = {hour: counted.hours[hour] for hour in newest}
+
+
+def _said(seen: errors.Occurrence) -> str:
+    """Return the message; of what is missing, with the address where nothing else says it."""
+    is_known = not seen.address or seen.address in f"{seen.message} {seen.transaction}"
+    return seen.message if is_known or not is_missing(seen) else f"{seen.message} ({seen.address})"
 
 
 def _add_message(messages: Counter[str], message: str, count: int) -> None:

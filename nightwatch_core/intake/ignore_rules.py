@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from nightwatch_core.intake import limits
-from nightwatch_core.models.errors import MESSAGE_LENGTH, ErrorGroup, Window
+from nightwatch_core.models.errors import MESSAGE_LENGTH, ErrorGroup, Occurrence, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import composed, is_absent, problem_text
@@ -25,12 +25,13 @@ FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
     "message": lambda group: (group.message,),
     "transaction": lambda group: (group.transaction,),
     "any": lambda group: (group.error_class, group.message),
-    "missing": lambda group: (group.message, group.transaction if _is_missing(group) else ""),
+    "missing": lambda group: (group.message, group.transaction if is_missing(group) else ""),
 }
 _MISSING = ("notfound", "routing", "404", "noroute", "not found", "no route")
 
 
-def _is_missing(group: ErrorGroup) -> bool:
+def is_missing(group: ErrorGroup | Occurrence) -> bool:
+    """Tell an error that says that nothing is at an address."""
     text = f"{last_segment(group.error_class)} {group.message[: limits.MATCHED_TEXT]}".casefold()
     return any(word in text for word in _MISSING)
 

@@ -189,6 +189,7 @@ class Occurrence(Value):
     count: int = 1
     first_seen: datetime | None = None
     last_seen: datetime | None = None
+    address: str = ""  # path of the request
     event: str = ""  # its id at the source
     place: str = ""  # where the record stood, "export.jsonl:17"
     failed_in: str = ""  # the function that failed, where no transaction is known

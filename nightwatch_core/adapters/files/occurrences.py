@@ -76,6 +76,7 @@ def occurrence_of(
         count=count or 1,
         first_seen=begin if begin and last and begin < last else None,
         last_seen=last or begin,
+        address=values.path_of(records.first(fields, "url", _is_text)),
         event=records.name_of(records.first(fields, "event", _is_text)),
         place=place,
     )

@@ -9,6 +9,7 @@ from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_line
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
 from nightwatch_core.adapters.files.source import COPIES, SEEN_BEFORE, ErrorFiles
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.ignore_rules import ignored_by, rules_from
 
 LATER = {**FULL, "timestamp": EPOCH_MS + 1}
 
@@ -161,6 +162,18 @@ def test_an_event_in_two_files_counts_once(tmp_path, one, other, count, seen_bef
     assert sum(group.occurrences for group in answer.groups) == count
     told = {f"1 {COPIES}", *([f"{seen_before} {SEEN_BEFORE}"] if seen_before else [])}
     assert set(answer.left_out) == told
+
+
+def test_what_is_missing_says_the_address_that_only_the_request_names(tmp_path):
+    rules = rules_from("- {pattern: wp-login, field: missing}\n- {pattern: xmlrpc, field: missing}")
+    gone = {**SECONDS, "error.class": "NotFound", "error.message": "404", "transaction": "any"}
+    for names, is_ignored in (("wp-login.php xmlrpc.php", True), ("wp-login.php carts", False)):
+        paths = names.split()
+        asked = [{**gone, "request": {"url": f"https://shop.test/{path}"}} for path in paths]
+        group = only(written(tmp_path, json_lines(asked)))
+        assert group.message == f"404 (/{paths[-1]})"
+        assert bool(ignored_by(rules.rules, group)) is is_ignored
+        assert group.fingerprint == only(written(tmp_path, json_lines([gone]))).fingerprint
 
 
 def test_since_counts_back_from_the_last_record(tmp_path):

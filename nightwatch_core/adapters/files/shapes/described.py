@@ -157,7 +157,7 @@ class Description(Value):
         found = {str(name): _value(document, name, paths) for name, paths in self.fields.items()}
         titled_class, titled_message = values.title_parts(str(found.pop("title", "")))
         component, action = found.pop("component", ""), found.pop("action", "")
-        request = values.request_of(found.pop("method", ""), found.pop("url", ""))
+        request = values.request_of(found.pop("method", ""), found.get("url", ""))
         culprit = found.pop("culprit", "")
         language = values.text_at(document, *self.language).partition("/")[0]
         chain = self.chain(document) if chain is None else chain
