@@ -236,10 +236,7 @@ class Context(NamedTuple):
         return f"{blame.sha} of {blame.at.date()} replaced `{old}` by `{new}` in {path}:{line}"
 
     def only_renamed(self, old: str, new: str, path: str, line: int) -> bool:
-        """Return whether the commit that wrote a line changed its name alone, and where it is used.
-
-        Then the value means what it meant before, whatever the names say.
-        """
+        """Return whether a line's commit only renamed it, and where it is used, too."""
         blame, language, name = self.code.blame(path, line), language_of(path), re.escape(old)
         rows = self.code.diff(blame.sha, path).split("\n") if blame else []
         code = [row[:1] + masked(row[1:], language) for row in rows]

@@ -416,7 +416,7 @@ class ErrorFiles:
         for item in chain.from_iterable(map(files_of, self.paths)):
             if isinstance(item, str):
                 reading.unread.append(item)
-            elif _is_copy(item.path, by_size[_size(item)]):
+            elif (size := _size(item)) and _is_copy(item.path, by_size[size]):
                 reading.left_out[COPIES] += 1
             elif len(files) < limits.MAX_FILES:
                 files.append(item)
@@ -456,10 +456,9 @@ class ErrorFiles:
 
 def _is_copy(path: Path, of_its_size: list[Path]) -> bool:
     """Compare a file with those that are as long, and add it to them."""
-    with suppress(OSError, ValueError):
-        if any(filecmp.cmp(path, other, shallow=False) for other in of_its_size):
-            return path.stat().st_size > 0
     of_its_size.append(path)
+    with suppress(OSError, ValueError):
+        return any(filecmp.cmp(path, other, shallow=False) for other in of_its_size[:-1])
     return False
 
 

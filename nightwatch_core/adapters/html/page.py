@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import SINGLE_RUN, NightRecord, RunReport
-from nightwatch_core.publish.blocks import FULL, Block, CodeLine
+from nightwatch_core.publish.blocks import FULL
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.markers import Permalinks
@@ -124,16 +124,8 @@ def _environment() -> Environment:
         "prose": prose,
         "href": address_of,
         "plural": plural,
-        "line_kind": _line_kind,
-        "type": _type,
+        "line_kind": lambda row: "failing" if row.is_failing else LINE_KINDS.get(row.mark, ""),
+        "type": lambda block: type(block).__name__,
     }
     environment.globals |= {"height": HEIGHT, "pitch": PITCH}
     return environment
-
-
-def _type(block: Block) -> str:
-    return type(block).__name__
-
-
-def _line_kind(code: CodeLine) -> str:
-    return "failing" if code.is_failing else LINE_KINDS.get(code.mark, "")
