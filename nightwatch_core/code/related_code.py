@@ -22,6 +22,7 @@ class Places(NamedTuple):
     text: str
     places: tuple[str, ...]
     number: int
+    defined: int = 0  # functions of that name
 
 
 class Reach(NamedTuple):
@@ -50,9 +51,9 @@ def _users(files: tuple[ChangedFile, ...], read: ReadFile, search: Search) -> It
     changed = [name for file in files for name in _functions(file, read)]
     for name in list(dict.fromkeys(changed))[:_MOST_NAMES]:
         whole = re.compile(rf"\b{re.escape(name)}\b")
-        hits = (hit for hit in search(name) if whole.search(hit.text) and not TEST.search(hit.path))
+        hits = [hit for hit in search(name) if whole.search(hit.text) and not TEST.search(hit.path)]
         uses = [h for h in hits if defined_name(h.text, language_of(h.path)) != name]
-        yield _places(name, uses)
+        yield _places(name, uses)._replace(defined=len(hits) - len(uses))
 
 
 def _functions(file: ChangedFile, read: ReadFile) -> Iterator[str]:

@@ -27,6 +27,11 @@ def reached(old, new, cited=(), files=CHANGED_FILES):
 def test_who_uses_a_changed_function_is_told_without_its_tests():
     (users,) = reached("customer=lines.owner", "account=lines.owner").users
     assert (users.text, users.places) == ("show_cart", ("shop/pay.py:1", "shop/pay.py:5"))
+    other = {"shop/basket.py": "class Basket:\n    def show_cart(self):\n        return 1\n"}
+    (more,) = reached(
+        "customer=lines.owner", "account=lines.owner", (), CHANGED_FILES | other
+    ).users
+    assert (more.places, users.defined, more.defined) == (users.places, 1, 2)
 
 
 def test_what_it_takes_out_and_what_stands_elsewhere_is_a_sibling():

@@ -53,3 +53,10 @@ def test_an_assertion_counts_where_nothing_handles_its_value_instead(before, aft
 
     found = symptom_fixes("shop/views.py", inside(before), inside(after))
     assert [one.kind for one in found] == kinds
+
+
+def test_a_decoder_that_refuses_nothing_any_more_hides_what_it_refused():
+    strict = 'const text = new TextDecoder("utf-8", { fatal: true }).decode(raw);\n'
+    for loose in (strict.replace("true", "false"), strict.replace(", { fatal: true }", "")):
+        assert [f.kind for f in symptom_fixes("src/a.js", strict, loose)] == ["swallowed_exception"]
+    assert symptom_fixes("src/a.js", strict, strict.replace("utf-8", "latin1")) == ()
