@@ -46,6 +46,7 @@ class _Tables(BaseModel):
     no_secrets: frozenset[str]
     file_endings: frozenset[str]
     key_needs: tuple[str, ...]
+    networks: tuple[tuple[str, tuple[int, ...]], ...]
     prefixes: tuple[tuple[str, str], ...]
     fragments: dict[str, str | tuple[str, ...]]
     patterns: dict[str, str | tuple[str, ...]]
@@ -226,21 +227,11 @@ def is_card(number: str) -> bool:
     (True, False, False)
     """
     digits = re.sub(r"\D", "", number)
-    lengths = next((sizes for start, sizes in _NETWORKS if re.match(start, digits)), ())
+    lengths = next((sizes for start, sizes in _TABLES.networks if re.match(start, digits)), ())
     if len(digits) not in lengths or len(set(digits)) < 2:
         return False
     doubled = [int(c) * (1 + at % 2) for at, c in enumerate(reversed(digits))]
     return sum(d - 9 * (d > 9) for d in doubled) % 10 == 0
-
-
-_NETWORKS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    (r"4", (13, 16)),
-    (r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720", (16,)),
-    (r"3[47]", (15,)),
-    (r"6011|65|64[4-9]|35(?:2[89]|[3-8])", (16,)),
-    (r"30[0-5]|3[689]", (14,)),
-    (r"50|5[6-9]|6[0-9]", (16, 18)),
-)
 
 
 def is_iban(number: str) -> bool:

@@ -19,19 +19,14 @@ from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.escaping import code_span, markdown
 from nightwatch_core.text.markers import CORRECTION, marker
-from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.text.plain_text import data_table, one_line, shortened
 
 Read = Callable[[str], str | None]
 _BRANCH = "nightwatch/0123456789ab"
 _FOLDER = ".github/workflows/"
 _MOST_FILES, _MOST_CHARACTERS = 40, 64 * 1024
 _EVENTS = ("push", "pull_request", "pull_request_target", "create")
-_OTHERS = (
-    ".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", ".buildkite/pipeline.yml",
-    "azure-pipelines.yml", "bitbucket-pipelines.yml", ".travis.yml", ".drone.yml", "appveyor.yml",
-    ".cirrus.yml", ".woodpecker.yml", ".semaphore/semaphore.yml", "codefresh.yml", "buildspec.yml",
-    "cloudbuild.yaml", ".teamcity/settings.kts",
-)  # fmt: skip
+_OTHERS = data_table("nightwatch_core.publish", "ci.toml", dict[str, tuple[str, ...]])["others"]
 HOW = (
     "exclude these branches (`branches-ignore: ['nightwatch/**']`), put secrets into environments "
     "that require approval, or set NIGHTWATCH_PUBLISH=patches"

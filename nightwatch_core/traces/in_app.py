@@ -13,6 +13,7 @@ UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not 
 class Libraries(Value):
     """The file; its comments explain the fields."""
 
+    vendored: frozenset[str]
     folders: PatternText
     files: Pattern
     no_file: tuple[str, ...]

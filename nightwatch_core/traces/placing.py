@@ -8,22 +8,14 @@ from nightwatch_core.models.errors import Frame, SourceFit, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.text.plain_text import plural, text_lines
 from nightwatch_core.traces import limits
-from nightwatch_core.traces.in_app import is_own, lies_elsewhere
+from nightwatch_core.traces.in_app import LIBRARIES, is_own, lies_elsewhere
 
 # The files of a repository, ready to be asked for by name or by the end of their path.
-
-# Folders whose files are other people's, wherever they stand in a path.
-VENDORED_FOLDERS = frozenset(
-    (
-        *("vendor", "node_modules", "bower_components", "site-packages", "dist-packages"),
-        *("gems", ".bundle", "third_party", "Pods", ".venv", "venv", "__pycache__"),
-    )
-)
 
 
 def is_vendored(path: str) -> bool:
     """Tell whether a path of the repository leads into a folder of libraries."""
-    return not VENDORED_FOLDERS.isdisjoint(path.split("/")[:-1])
+    return not LIBRARIES.vendored.isdisjoint(path.split("/")[:-1])
 
 
 class PathIndex:

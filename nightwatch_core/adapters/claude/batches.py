@@ -43,6 +43,7 @@ from nightwatch_core.models.conversation import Reply
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.escaping import line as one_line
 from nightwatch_core.text.json_objects import object_in, problems_text
+from nightwatch_core.text.plain_text import data_table
 
 LISTING = 60.0  # seconds for one page of the service's list, or for one batch's state
 SUBMITTING = 900.0  # seconds for a batch to be sent and taken
@@ -86,7 +87,6 @@ class ClaudeBatches:
         self._model, self._clock = model, clock
 
     def intent(self, items: Sequence[TriageItem], night: str, now: datetime) -> Batch:
-        """Return the batch to submit; raises `GiveUp` where server or model takes none."""
         self.probe()
         if self._features().batch is False:
             raise GiveUp(f"{self._model} is not offered in batches: choose another model for them")
@@ -95,10 +95,6 @@ class ClaudeBatches:
         return Batch.intent(items, night=night, model=self._model, submitted=now, **facts)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
-        """Submit the intent's items once; returns the intent with its id.
-
-        Raises `MayHaveArrived` unless it is certain that it did not arrive.
-        """
         features = self._features()
         requests = [{"custom_id": item.key, "params": params(item, features)} for item in items]
         whole = {"requests": requests}
@@ -279,16 +275,9 @@ def _identified(batch: Mapping[str, Any]) -> Mapping[str, Any]:
 
 # Lines of a batch's results.
 
-_STOPS: Mapping[str, tuple[ResultKind, str]] = {  # ways to end without an answer
-    "refused": ("refused", "the model refused"),
-    "context exceeded": ("errored", "the question does not fit the model"),
-    "paused": ("unreadable", "the model paused, which a batch does not support"),
-    "tools": ("unreadable", "the model asked for tools, which a batch does not support"),
-}
-_UNBILLED: Mapping[str, tuple[ResultKind, str]] = {
-    "expired": ("expired", "it was not processed within 24 hours; no cost"),
-    "canceled": ("canceled", "the batch was canceled before it was processed; no cost"),
-}
+_Ends = dict[str, dict[str, tuple[ResultKind, str]]]  # without an answer
+_ENDS = data_table("nightwatch_core.adapters.claude", "batch_ends.toml", _Ends)
+_STOPS, _UNBILLED = _ENDS["stops"], _ENDS["unbilled"]
 
 
 def result_in(entry: Mapping[str, Any], batch: Batch, fingerprint: str) -> ItemResult:

@@ -331,7 +331,6 @@ class ErrorFiles:
         return ()
 
     def check_names(self) -> None:
-        """Raise `StopTheNight` where no name leads to a file; reads none."""
         unread = []
         for item in chain.from_iterable(map(files_of, self.paths)):
             if isinstance(item, File) and is_there(item.path):

@@ -114,7 +114,6 @@ class ApiReader:
         return self._commit
 
     def paths(self) -> tuple[str, ...]:
-        """Return every file, sorted; links and submodules are not files."""
         return self._tree.paths
 
     def read_file(self, path: str) -> str | None:

@@ -50,10 +50,7 @@ class HostTracker(_Tracker):
         self._name, self._ours = repository, ours
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """Return all by number; comments, and whether a merge was edited, of those changed last.
-
-        Raises `GiveUp` where nobody can tell whether what carries our marker is ours.
-        """
+        """Raises `GiveUp` where nobody can tell whether what carries our marker is ours."""
         rows, others = self._ours.sift(self._marked())
         if others and not self._ours.remembers(self._name):
             raise GiveUp(why_unsure(others))

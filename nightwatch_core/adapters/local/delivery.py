@@ -253,10 +253,7 @@ class LocalDelivery:
         return OutboxFiles(self.nights)
 
     def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
-        """Publish once per key, whichever night, thread or process asked first.
-
-        Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
-        """
+        """Raises `TryLater` while another process publishes, `GiveUp` for unwritable files."""
         try:
             with atomic_files.only_writer(self._files.lock, _LOCK_SECONDS, str(self._files.nights)):
                 return self._published(proposal)

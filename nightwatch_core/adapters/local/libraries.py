@@ -129,7 +129,6 @@ class InstalledLibraries:
         return _sources(copy) if copy else ()
 
     def read_file(self, library: Library, path: str) -> str | None:
-        """Return the text of one of its files; None for what is none, binary, or over 2 MiB."""
         copy = self._copy(library)
         if copy is None or path not in self.paths(library):
             return None

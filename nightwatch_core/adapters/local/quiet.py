@@ -107,7 +107,6 @@ class SystemClock:
         return datetime.now().astimezone()
 
     def monotonic(self) -> float:
-        """Return seconds of a clock that never goes back."""
         return time.monotonic()
 
 

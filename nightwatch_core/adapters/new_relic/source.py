@@ -71,7 +71,6 @@ class NewRelic:
         return Window.live(lookback, now, self.watermark, LAG)
 
     def error_groups(self, window: Window) -> Fetched:
-        """Return every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
         if window.until <= window.since:
             until = f"{window.since:%Y-%m-%d %H:%M %Z}"
             empty = f"the window is empty: all errors until {until} were read before"

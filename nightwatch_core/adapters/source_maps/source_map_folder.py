@@ -56,7 +56,6 @@ class SourceMapFolder:
             return None
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
-        """Return the place in the source, its function and the lines around it; both from 1."""
         if len(text) > self._most or line < 1 or column < 1:
             return None
         with self._lock:

@@ -291,10 +291,7 @@ class NightStore:
         self._clock = clock
 
     def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
-        """Start, or take up again, the night called `name`; its folder is made and held.
-
-        Raises `StopTheNight` where another process runs it or the folder cannot be written.
-        """
+        """Raises `StopTheNight` where another process runs it or the folder cannot be written."""
         for number in count(1):
             id = name if number == 1 else f"{name}-{number}"
             if self._is_finished(id):
@@ -320,10 +317,7 @@ class NightStore:
         return next(filter(None, ends), None)
 
     def keep(self, report: RunReport) -> str:
-        """Write the report as JSON, Markdown and HTML, and its rejects; returns the folder.
-
-        Raises `StopTheNight` where the disk is full or the folder cannot be written.
-        """
+        """Raises `StopTheNight` where the disk is full or the folder cannot be written."""
         folder = self._folder(report.night.id)
         night = report.night.model_copy(update={"folder": str(folder)})
         report = _encodable(report.model_copy(update={"night": night}))

@@ -233,7 +233,6 @@ class KnowledgeFiles:
         return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
 
     def index(self) -> knowledge.Index:
-        """Return every document's line; raises `StopTheNight` where the folder cannot be read."""
         with self._reading():
             entries = self._entries_in(ERRORS, PATTERNS)
             return _index(entries, (*_broken(entries), *self._complaints()))
@@ -256,10 +255,7 @@ class KnowledgeFiles:
         return lesson if isinstance(lesson, knowledge.Lesson) else None
 
     def archived_lesson(self, names: frozenset[str]) -> knowledge.Lesson | None:
-        """Return the archived lesson of one of these fingerprints, the one seen last of several.
-
-        Only files named for a fingerprint are read; superseded ones do not count.
-        """
+        """Read only files named for a fingerprint; superseded ones do not count."""
         with self._reading():
             files = documents(self._folder, ARCHIVE)
         named = (file for file in files if is_named_for(file, names))
@@ -286,10 +282,6 @@ class KnowledgeFiles:
         return rules.model_copy(update={"complaints": complaints})
 
     def write(self, lesson: knowledge.Lesson) -> str:
-        """Write or replace the document of the lesson's fingerprint; returns its file.
-
-        Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
-        """
         with self._writing():
             file = self._file_for(lesson)
             before = self._before(file)
@@ -301,7 +293,6 @@ class KnowledgeFiles:
         return file
 
     def write_pattern(self, pattern: knowledge.Pattern) -> str:
-        """Write or replace one pattern's document, keeping its notes; returns its file."""
         with self._writing():
             file = self._pattern_file(pattern)
             before = self._before(file)
@@ -316,10 +307,7 @@ class KnowledgeFiles:
             return tuple(put_away(self._folder, file, ARCHIVE) for file in files if file in lessons)
 
     def rebuild_index(self) -> knowledge.Index:
-        """Read what changed, unite documents of one error, and write index.yml.
-
-        Superseded documents are moved to archive/, broken ones to quarantine/, with the reason.
-        """
+        """Move superseded documents to archive/, broken ones to quarantine/, with the reason."""
         with self._writing():
             self._check(ARCHIVE)
             entries = self._entries_in(ERRORS, PATTERNS)

@@ -255,10 +255,7 @@ class BatchFiles:
         return atomic_files.only_writer(lock, self._patience, place, StopTheNight)
 
     def keep(self, batch: Batch) -> None:
-        """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.
-
-        A new intent removes batches that were collected long before.
-        """
+        """Remove, with a new intent, batches that were collected long before."""
         fields = batch.model_dump(mode="json", exclude_defaults=True)
         content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
         oldest = batch.submitted - timedelta(days=COLLECTED_DAYS)

@@ -42,7 +42,6 @@ class TaskFiles:
         self._parsed = ParsedFiles(folder.parent, task_of)
 
     def tasks(self) -> tuple[TaskFile, ...]:
-        """Every file that can be read, by id; raises `StopTheNight` for an unreadable folder."""
         every = (task for task in self._all().values() if isinstance(task, TaskFile))
         return tuple(sorted(every, key=lambda task: task.id))
 
@@ -55,10 +54,6 @@ class TaskFiles:
         return task if isinstance(task, TaskFile) else None
 
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
-        """Put notes at the end of a task's file and link related tasks; returns the file.
-
-        Raises `TryLater` while another process writes, `GiveUp` where the file cannot be added to.
-        """
         return self._change(id, lambda text: with_notes(text, notes, related))
 
     def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
@@ -118,7 +113,6 @@ class AgentFiles:
         self._folder = folder.resolve() if folder else None
 
     def names(self) -> tuple[str, ...]:
-        """Agents that can be chosen, sorted; raises `StopTheNight` for an unreadable folder."""
         if self._folder is None:
             return ()
         with reading(f"the agents' folder {self._folder}"):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
 from nightwatch_core.adapters.files.records import squeezed
-from nightwatch_core.text.plain_text import text_table
+from nightwatch_core.text.plain_text import data_table, text_table
 
 Record = Mapping[str, object]
 
@@ -152,18 +152,8 @@ def surrounded(item: Item, line: LogLine) -> Item:
     return {**item, "around": envelope}
 
 
-# What a start adds to the name of a service, the first that matches is taken off. Names of errors
-# must not change with the container that they happened in.
-ADDED = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\.\d{1,4}\.[a-z0-9]{10,25}(?:@[\w.-]{1,80})?$",  # a task of Docker's swarm
-        r"-[a-f0-9]{8,10}-[a-z0-9]{5}$",  # a pod of a deployment
-        r"(?<=[A-Za-z])[-_]\d{1,3}$",  # a replica of compose, of a stateful set
-        r"@[\w:.-]{1,80}$",  # an instance of a unit
-        r"\.service$",
-    )
-)
+_Patterns = dict[str, tuple[re.Pattern[str], ...]]
+ADDED = data_table("nightwatch_core.adapters.files.shapes", "services.toml", _Patterns)["added"]
 
 
 def service_of(name: str) -> str:
