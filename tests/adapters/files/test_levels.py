@@ -2,8 +2,11 @@
 
 import pytest
 from error_records import NOW, groups_of, json_lines, written
+from tables import tables_of
 
 from nightwatch_core.adapters.files.source import ErrorFiles
+
+TABLES = tables_of(__file__)
 
 TRACE = (
     'Traceback (most recent call last):\n  File "shop/cart.py", line 4, in total\n'
@@ -18,14 +21,7 @@ def classes(folder, *records):
     return [group.error_class for group in groups_of(files, None, NOW).groups]
 
 
-@pytest.mark.parametrize(
-    "quiet",
-    [
-        {"level": "info"}, {"level": 30}, {"severity": "INFO", "type": "access"},
-        {"levelname": "DEBUG", "type": "sql"}, {"log.level": "info"}, {"log": {"level": "info"}},
-        {"level": "info", "type": "CartLoaded"}, {},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("quiet", TABLES["test_what_is_said_quietly_is_no_error_whatever_its_type"])
 def test_what_is_said_quietly_is_no_error_whatever_its_type(quiet, tmp_path):
     error = FAILED | {"type": "KeyError"}
     assert classes(tmp_path, REQUEST | quiet, error) == ["KeyError"]

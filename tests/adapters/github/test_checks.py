@@ -4,11 +4,14 @@ import pytest
 from github_world import as_app, outbox, pull, tracker
 from services.github import PERMISSIONS
 from services.github_checks import Checks
+from tables import tables_of
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.proposals import FileChange
+
+TABLES = tables_of(__file__)
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")
 ALL = {"checks": "read", "actions": "read", "statuses": "read"}
@@ -35,17 +38,7 @@ def _verdict(server):
 
 
 @pytest.mark.parametrize(
-    ("runs", "statuses", "verdict"),
-    [
-        (("success", "skipped"), (), "passed"),
-        (("success",), ("success",), "passed"),
-        (("neutral",), ("pending",), ""),
-        (("success", "queued"), (), ""),
-        (("success", "failure"), (), "failed"),
-        (("queued", "timed_out"), (), "failed"),
-        ((), ("error",), "failed"),
-        ((), (), ""),  # no CI at all is no pass
-    ],
+    ("runs", "statuses", "verdict"), TABLES["test_what_checks_and_statuses_say_together"]
 )
 def test_what_checks_and_statuses_say_together(drafted, runs, statuses, verdict):
     _may(drafted, *ALL)
@@ -53,16 +46,7 @@ def test_what_checks_and_statuses_say_together(drafted, runs, statuses, verdict)
     assert _verdict(drafted) == verdict
 
 
-@pytest.mark.parametrize(
-    ("allowed", "verdict"),
-    [
-        ((), ""),
-        (("statuses",), ""),  # what a fine-grained token without Actions cannot tell
-        (("checks",), ""),
-        (("checks", "statuses"), "passed"),
-        (("actions", "statuses"), "passed"),  # the newest run of each workflow counts
-    ],
-)
+@pytest.mark.parametrize(("allowed", "verdict"), TABLES["test_what_may_not_be_read_is_not_known"])
 def test_what_may_not_be_read_is_not_known(drafted, allowed, verdict):
     _may(drafted, *allowed)
     drafted.checks[_head(drafted)] = Checks(("success",))

@@ -158,11 +158,7 @@ def test_a_redirected_write_is_not_sent_as_a_read(server):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["", "ftp://x", "http://github.example", "https://u:p@github.example", "https://", "nonsense",
-     "https://x/?a=b"],
-)  # fmt: skip
+@pytest.mark.parametrize("address", TABLES["test_addresses_that_no_token_may_be_sent_to"])
 def test_addresses_that_no_token_may_be_sent_to(address):
     with pytest.raises(StopTheNight, match="GITHUB_API_URL"):
         checked_address(address)

@@ -10,19 +10,16 @@ import anyio
 import pytest
 import yaml
 from mcp import Client, StdioServerParameters
+from tables import tables_of
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.learnings.library import ANSWER, NOTICE
 from nightwatch_core.models.knowledge import Lesson, Notes, Problem
 
+TABLES = tables_of(__file__)
+
 SERVE = "import typer; from flows.commands.memory import mcp; typer.run(mcp)"
-WITHOUT_SDK = (
-    "import sys; sys.modules['mcp'] = None\n"
-    "from flows.commands.memory import mcp\n"
-    "from nightwatch_core.errors import StopTheNight\n"
-    "try: mcp()\n"
-    "except StopTheNight as trouble: sys.exit(str(trouble))"
-)
+WITHOUT_SDK = TABLES["WITHOUT_SDK"]
 pytestmark = pytest.mark.xdist_group("mcp")  # one server for all
 DAY = date(2026, 11, 20)
 CART = Lesson(

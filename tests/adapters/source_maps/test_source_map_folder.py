@@ -3,21 +3,17 @@
 import json
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.adapters.source_maps import source_map_folder as limits
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.errors import StopTheNight
 
+TABLES = tables_of(__file__)
+
 pytest.importorskip("symbolic", reason="the extra source-maps is not installed")
 
-CART = """\
-export class Cart {
-  total(customer) {
-    const factor = customer.discount.factor;
-    return factor;
-  }
-}
-"""
+CART = TABLES["CART"]
 # As esbuild writes it: column 1 is line 1 of the source, column 21 is line 3, column 18.
 MAP = {
     "version": 3,

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from analysis_shapes import COMMIT, DAY, analysed, answer, group, says, tree
+from tables import tables_of
 from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.prompts import first_message
@@ -16,31 +17,16 @@ from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.placing import PathIndex, place_frames
 
-VIEW = """\
-<h1>Inbox</h1>
-<div id="hide-alert">
+TABLES = tables_of(__file__)
 
-  <%= @user.inbox.name %>
-</div>
-"""
-MODEL = """\
-class Cart:
-    def total(self):
-        return sum(one.price for one in self.lines or ())
-
-    def count(self):
-        return len(self.lines)
-"""
+VIEW = TABLES["VIEW"]
+MODEL = TABLES["MODEL"]
 FILES = {"app/views/inbox/show.html.erb": VIEW, "app/cart.py": MODEL}
 RUBY = """\
 ActionView::Template::Error (undefined method 'name' for nil):
 app/views/inbox/show.html.erb:{line}:in '_app_views_inbox_show'
 """
-PYTHON = """\
-Traceback (most recent call last):
-  File "/srv/app/cart.py", line {line}, in total
-{code}TypeError: 'NoneType' object is not iterable
-"""
+PYTHON = TABLES["PYTHON"]
 # The line of the fix, a line of markup, and blank ones
 WRONG = {
     "the upstream fix": PYTHON.format(

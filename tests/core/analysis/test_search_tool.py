@@ -12,11 +12,7 @@ from nightwatch_core.models.conversation import ToolCall
 
 TABLES = tables_of(__file__)
 
-FILES = {
-    "app/order.py": "class Order:\n    def total(self):\n        return 1\n",
-    "app/orders.py": "from app.order import Order\n",
-    "lib/order.py": "x = 1",
-}
+FILES = TABLES["FILES"]
 CASE = case("KeyError", "'a'", frame("app/order.py", 3, "total"))
 LIMIT = tools.LIMITS["search_code"]
 

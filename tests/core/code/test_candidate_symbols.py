@@ -158,11 +158,7 @@ def test_words_of_the_language_strings_and_comments_are_no_names():
     assert names(files, ("a.py", 2)) == []
 
 
-GENERIC = {
-    "shop/client.py": "class Client:\n    def save(self):\n        return self.host\n\n"
-    "    def host(self):\n        return 1\n\n    def fetchall(self):\n        return ()\n",
-    "shop/other.py": "def handler(x):\n    return x\n",
-}
+GENERIC = TABLES["GENERIC"]
 
 
 @pytest.mark.parametrize(

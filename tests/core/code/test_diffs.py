@@ -39,11 +39,7 @@ def test_a_name_that_was_replaced_is_recognised(name, diff, new):
 
 POETRY = TABLES["poetry"]
 NPM = TABLES["npm"]
-MAVEN = """@@ -3,4 +3,4 @@
-   <artifactId>jackson-core</artifactId>
--  <version>2.14.0</version>
-+  <version>2.15.2</version>
-"""
+MAVEN = TABLES["MAVEN"]
 
 
 LINES = {

@@ -4,19 +4,16 @@ import pytest
 from core.code.outside_paths import PATHS
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.adapters.git.branch import why_unsafe
 from nightwatch_core.code import edit_policy
 from nightwatch_core.code.edit_policy import refusal, refused
 from nightwatch_core.models.proposals import FileChange
 
-OTHERS = """
-.git/config .git/hooks/pre-commit .gitmodules hooks/pre-receive .githooks/pre-push .GIT/config
-.env .env.production config/master.key server.pem deploy/id_ed25519 app.keystore credentials.json
-.netrc .aws/credentials .ssh/config backend/ci/run backend/k8s/web.yaml packages/ui/bin/cli
-apps/web/scripts/release.js services-b/deploy/up.py vendor/autoload.php lib/third_party/a.go
-web/node_modules/x/index.js venv/lib/site-packages/x.py app.jar lib/native.so logo.png data.zip
-"""
+TABLES = tables_of(__file__)
+
+OTHERS = TABLES["OTHERS"]
 PROTECTED = [*PATHS["ci"], *PATHS["packages"], *PATHS["starts"], *PATHS["agents"], *OTHERS.split()]
 TRAVERSALS = (
     "%252e%252e/x", "\u2025/x.rb", "\u2024\u2024/x", "\u2026/x", "Gem\u00adfile", "\ufeffGemfile",

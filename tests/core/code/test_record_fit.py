@@ -12,14 +12,7 @@ TABLES = tables_of(__file__)
 PYTHON = TABLES["python"]
 RUBY = TABLES["ruby"]
 ERB = "<h1>Hello</h1>\n<div>\n  <% if\n  @user.alert %>\n</div>\n"
-JS = """\
-export const price = (line) => line.product.price;
-
-export function total(order) {
-  const lines = order.lines;
-  return lines.map(price);
-}
-"""
+JS = TABLES["JS"]
 GO = """\
 package shop
 

@@ -1,5 +1,6 @@
 """What is like the failing code in other places."""
 
+from tables import tables_of
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.diffs import file_diffs
@@ -7,15 +8,11 @@ from nightwatch_core.code.related_code import reach_of
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit
 
+TABLES = tables_of(__file__)
+
 # What a change reaches beyond itself.
 
-CHANGED_FILES = {
-    "shop/cart.py": "def total(lines):\n    return sum(line.list_price for line in lines)\n"
-    "\n\ndef show_cart(lines):\n    return total_text(lines, customer=lines.owner)\n",
-    "shop/pay.py": "from shop.cart import show_cart\n\n\ndef pay(lines):\n"
-    "    return show_cart(lines), lines[0].list_price\n",
-    "tests/test_cart.py": "from shop.cart import show_cart\n",
-}
+CHANGED_FILES = TABLES["CHANGED_FILES"]
 
 
 def reached(old, new, cited=(), files=CHANGED_FILES):

@@ -149,14 +149,7 @@ def test_rules_that_are_over_are_not_told_without_end():
 
 OURS = Path(__file__).parents[3] / "knowledge" / "ignore.yml"
 
-TEXT = """# comment
-ignore:
-  - pattern: "wp-login"
-    match: contains
-    reason: "bots"
-
-  - {pattern: KeyError, match: exact, field: error_class}
-"""
+TEXT = TABLES["TEXT"]
 
 
 def test_rules_with_their_lines():

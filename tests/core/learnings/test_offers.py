@@ -145,10 +145,7 @@ def check_is_harmless(text):
 _STRONG = ("strong_open", "strong_close", "em_open", "em_close")
 
 
-@pytest.mark.parametrize(
-    ("said", "numbers"),
-    [("", []), ("none", []), (" 2 ", [2]), ("3,1", [1, 3]), ("1, 1 2", [1, 2]), ("ALL", [1, 2, 3])],
-)
+@pytest.mark.parametrize(("said", "numbers"), TABLES["test_a_choice"])
 def test_a_choice(said, numbers):
     assert [o.number for o in chosen_offers(said, offers((), (task(NOTES),), ""))] == numbers
 
@@ -367,10 +364,7 @@ def test_a_byte_order_mark_stays_in_front():
     assert with_entry("\ufeff", "Gotchas", ENTRY).startswith("\ufeff## Learnings\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [("a\n```\nb\n", "code block that begins in line 2"), ("<!-- a\n", "comment that begins in")],
-)
+@pytest.mark.parametrize(("text", "what"), TABLES["test_an_open_block_is_refused"])
 def test_an_open_block_is_refused(text, what):
     with pytest.raises(GiveUp, match=what):
         with_entry(text, "Gotchas", ENTRY)

@@ -1,11 +1,10 @@
+from tables import tables_of
+
 from nightwatch_core.replay.decisions import counts, differences
 
-NIGHT = {
-    "status": "complete",
-    "errors": {"v1:a": {"error": "KeyError in pay", "root_cause": "no key"}},
-    "proposals": {"k1": {"kind": "issue", "key": "k1", "title": "It fails"}},
-    "took": {"requests": 2, "new tokens": 1200, "USD": 0.5},
-}
+TABLES = tables_of(__file__)
+
+NIGHT = TABLES["NIGHT"]
 
 
 def test_equal_nights_have_no_differences():

@@ -13,12 +13,7 @@ from nightwatch_core.traces.placing import PathIndex, place_frames
 
 TABLES = tables_of(__file__)
 
-RAW = """\
-TypeError: Cannot read properties of undefined (reading 'price')
-    at o (https://shop.example/assets/app-1a2b.js:1:38)
-    at i (https://shop.example/assets/app-1a2b.js:1:203)
-    at https://shop.example/assets/other.js:4:5
-"""
+RAW = TABLES["RAW"]
 CART = "export function price(line) {\n  return line.product.price;\n}\n"
 PLACE = Frame(path="../src/cart.ts", line=2, function="price", code="return line.product.price;")
 

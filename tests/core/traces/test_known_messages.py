@@ -1,25 +1,18 @@
 """Messages that tell the class where a trace does not name it."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.traces.grammar import is_known
 from nightwatch_core.traces.parsing import parse
+
+TABLES = tables_of(__file__)
 
 RUBY = "/srv/larder/app/models/basket.rb:31:in `total'\n/srv/larder/app/jobs/pay.rb:7:in `run'"
 NODE = "    at total (/srv/larder/basket.js:31:9)\n    at pay (/srv/larder/pay.js:7:3)"
 
 
-MESSAGES = """\
-NoMethodError: undefined method `price' for nil:NilClass
-NoMethodError: undefined method 'price' for an instance of Basket
-NameError: undefined local variable or method 'price' for main:Object
-NoMethodError: private method 'price' called for an instance of Basket
-ArgumentError: wrong number of arguments (given 1, expected 0)
-TypeError: Cannot read property 'price' of null
-TypeError: Cannot read properties of undefined (reading 'price')
-TypeError: basket.total is not a function
-ReferenceError: basket is not defined
-"""
+MESSAGES = TABLES["MESSAGES"]
 
 
 @pytest.mark.parametrize("row", list(enumerate(MESSAGES.splitlines())))

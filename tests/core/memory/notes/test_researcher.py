@@ -140,10 +140,7 @@ def noted(id: str, text: str, *related: str) -> TaskFile:
     return TaskFile(id=id, file=f"tasks/{id}.md", related_tasks=related, notes=notes)
 
 
-@pytest.mark.parametrize(
-    "link",
-    ["b", "b.md", "tasks/b.md", "../tasks/b.md", "[[b]]", "[the other one](./b.md#notes)", "`b`"],
-)
+@pytest.mark.parametrize("link", TABLES["test_links_are_followed_however_people_write_them"])
 def test_links_are_followed_however_people_write_them(link: str) -> None:
     tasks = (noted("a", "trigram index on names", link), noted("b", "vacuum after imports"))
     assert [one.task_id for one in found("trigram index names", tasks)] == ["a", "b"]
