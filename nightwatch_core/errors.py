@@ -12,6 +12,7 @@ class NightWatchError(Exception):
 
     usage: "Usage | None" = None  # what an analysis had used before it ended so
     ending: "Ending | None" = None  # how a conversation ended without an answer
+    printed: str = ""  # by a program that failed
 
 
 class TryLater(NightWatchError):

@@ -77,7 +77,9 @@ class ScriptedSandbox:
     def prepare(self, commit, preparation):
         self.preparations.append(preparation)
         if self.not_prepared:
-            raise GiveUp(self.not_prepared)
+            trouble = GiveUp(self.not_prepared)
+            trouble.printed = f"$ install\n{self.not_prepared}"
+            raise trouble
         return Prepared(key="ready")
 
     def run(self, commit, changes, command):

@@ -74,7 +74,9 @@ class Environment:
         self.is_asked = True  # whether the interpreter is of a version that was asked for
         self.is_late = False  # whether the tests of the base took too long
         self.seconds_left, self.seconds = seconds, 0.0
-        self.lacks = ""  # why its dependencies are not here; it is tried all the same
+        self.lacks = self.printed = (
+            ""  # why its dependencies are not here: it is tried all the same
+        )
         self.read: kits.Read = lambda _path: None  # gives the base's texts
         self.counted: dict[str, frozenset[int]] = {}  # lines by path: who runs them is a test of it
         self.executing = frozenset[str]()  # tests that ran one of them with the fix
@@ -91,6 +93,7 @@ class Environment:
                 self.cache.prepared[name] = ready, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
+                self.printed = trouble.printed
                 self.cache.prepared[name] = Prepared(), kits.explained(trouble)
         ready, self.lacks = self.cache.prepared[name]
         self._key, self.interpreter = ready.key, ready.interpreter

@@ -193,6 +193,7 @@ def proved_profile(
         lacked = lacked or environment.lacks
         best = best or Proof(variant, None, None, environment)
         if environment.lacks:
+            keep(environment.printed)
             continue
         how = environment.how or "of this machine"
         took = f", {environment.seconds:.0f} s" if environment.seconds else ""

@@ -147,6 +147,12 @@ def test_a_model_is_asked_once_where_rules_find_no_way_and_its_proposal_is_prove
     assert (code, len(model.shown), "was asked" in shown) == (0, 3, False)
 
 
+def test_a_model_is_told_what_an_install_that_failed_has_printed(capsys):
+    model = MemoryModel([said("")])
+    prepared(Documents(), only_by(""), capsys, model, not_prepared="no wheel of car")
+    assert "$ install\nno wheel of car\n" in model.shown[0].turns[0].text
+
+
 @pytest.mark.parametrize(
     ("script", "because", "asked"),
     [

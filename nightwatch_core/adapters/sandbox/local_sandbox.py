@@ -397,7 +397,9 @@ class LocalSandbox:
                     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                     kept.write_text(run.output, "utf-8", errors="replace")
                     why = run.ended if run.ended != "exited" else error_line(run.output, 180)
-                    raise GiveUp(f"its dependencies could not be prepared: {why} (see {kept})")
+                    failed = GiveUp(f"its dependencies could not be prepared: {why} (see {kept})")
+                    failed.printed = run.output
+                    raise failed
             with suppress(OSError):  # another process has been quicker
                 new.rename(folder)
             return seconds

@@ -146,6 +146,10 @@ def test_a_suite_that_does_not_end_on_the_base_is_told_as_not_finished():
     assert (result.outcome, result.checks[-1].outcome) == ("passed", "not finished")
     shown = "unittest: the whole suite (stopped after 55 s on the commit without the fix)"
     assert (result.checks[-1].text, result.checks[-1].seconds) == (shown, 55.3)
+    cache = NightCache()  # a second fix has more time, since the base's nearest tests ran before
+    for _ in range(2):
+        _, sandbox = gate(lambda words, *_: late if words == WHOLE else unittest_run(), cache=cache)
+    assert (WHOLE, False) not in sandbox.asked
     options = NightOptions(verify="make check")
     alone = gated(draft(), Tree(), ScriptedSandbox(lambda *_: late), options, NightCache())
     assert (alone.outcome, alone.kind) == ("not run", "no time")

@@ -91,6 +91,18 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     assert result.reproduction.facts[0].value == "[]"
 
 
+class Timed(Shop):
+    """A shop that tells of every run how long it took a processor."""
+
+    def run(self, commit, changes, command):
+        return super().run(commit, changes, command).model_copy(update={"cpu": 0.5})
+
+
+def test_the_processor_time_of_a_proof_is_that_of_all_its_runs():
+    sandbox = Timed(crashes=mended)
+    assert prove(sandbox, Asked(ANSWER)).cpu == len(sandbox.runs) * 0.5 > 3
+
+
 class RedSuite(Shop):
     """A shop whose suite, which logs a lot, is red with the fix."""
 
