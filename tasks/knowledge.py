@@ -280,6 +280,7 @@ def recall_cases(
         if item.night and item.night.kind and night.kind and item.night.kind.key == night.kind.key
         if item.read_whole and item.status in ENDED and not item.id.startswith(SINGLE_RUN)
     )
+    analyst = _analyst(options)
     tonights = (
         CaseTonight(
             case=case,
@@ -288,7 +289,7 @@ def recall_cases(
             traffic=traffic,
             lesson_days=LESSON_DAYS,
             by_rules=options.model == RULES,
-            analyst=_analyst(options),
+            analyst=analyst,
         )
         for case in cases
     )

@@ -100,9 +100,9 @@ def sealed(
         decisions=json.loads(text),
         asked=whole,
     )
-    first = canonical(manifest.model_dump(mode="json"))
-    needed = reached(references(json.loads(first)), pieces)
-    return [first, *(text for name, text in pieces.items() if name in needed)]
+    plain = manifest.model_dump(mode="json")
+    needed = reached(references(plain), pieces)
+    return [canonical(plain), *(text for name, text in pieces.items() if name in needed)]
 
 
 def _missing(night: Night, journal: Journal, lost: int) -> tuple[str, ...]:
