@@ -41,7 +41,7 @@ CLASSES = ("NoMethodError", "KeyError", "TypeError", "ZeroDivisionError", "Argum
 FAMILIES = 2  # files in which all classes fail: a leader and its siblings
 FLAGS = (
     *("--model", "claude-opus-5-5", "--delivery", "local", "--notify", "local"),
-    *("--total-token-budget", "10000000", "--cost-per-night", "0"),  # all are analysed
+    *("--total-token-budget", "100000000", "--cost-per-night", "0"),  # all are analysed
 )
 
 
