@@ -411,9 +411,13 @@ class LocalSandbox:
         folders = [(item.stat().st_mtime, item) for item in (self._place / "prepared").iterdir()]
         folders.sort(reverse=True)
         oldest = time.time() - KEPT_DAYS * 86_400
-        for at, (used, folder) in enumerate(folders):
-            if used < oldest or (at >= KEPT_COUNT and used < time.time() - IN_USE_SECONDS):
-                delete(folder)
+        old = [
+            folder
+            for at, (used, folder) in enumerate(folders)
+            if used < oldest or (at >= KEPT_COUNT and used < time.time() - IN_USE_SECONDS)
+        ]
+        for folder in old[-2:]:  # of many it would take minutes
+            delete(folder)
 
     @cached_property
     def _installers(self) -> tuple[Mount, ...]:
