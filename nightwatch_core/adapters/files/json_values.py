@@ -1,7 +1,6 @@
 """Files as texts, and texts as values: unpacked, decoded, and parted into JSON, rows or lines."""
 
 import bz2
-import codecs
 import csv
 import gzip
 import io
@@ -15,15 +14,16 @@ import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TextIO, cast
 
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.records import FIELDS, name_of, squeezed
+from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import DECODER
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.errors import ReadingProgress
@@ -87,13 +87,16 @@ DAMAGE = (  # while reading; gzip.BadGzipFile is an OSError
     zipfile.BadZipFile, tarfile.TarError,
 )  # fmt: skip
 CUT_OFF = "the file is cut off or damaged from here on"
+NO_END = "it has no end: the JSON is cut off"
 GIVE = "give JSON, CSV or a log, packed with gzip, bzip2, xz, zip or tar or not"
 
 _ODD = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # what text holds seldom
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+_ENCODINGS = (  # what their texts begin with: a byte order mark, or ASCII
+    (re.compile(rb"\xef\xbb\xbf"), "utf-8-sig"),
+    (re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"), "utf-32"),
+    (re.compile(rb"\xff\xfe|\xfe\xff"), "utf-16"),
+    (re.compile(rb"(?:[\t-\r -~]\0){8}"), "utf-16-le"),
+    (re.compile(rb"(?:\0[\t-\r -~]){8}"), "utf-16-be"),
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_AT, _TAR = 257, b"ustar"
@@ -199,7 +202,7 @@ def _inside(
     elif is_tar:
         yield from _tarred(buffered, label, meter, depth)
     else:
-        encoding = next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
+        encoding = next((name for mark, name in _ENCODINGS if mark.match(head)), "utf-8")
         if encoding == "utf-8" and _is_binary(head):
             yield _Refused(f"is binary: {GIVE}")
         else:
@@ -284,6 +287,8 @@ def _left_out(label: str, members: int) -> Iterator[str]:
 # JSON: the values of a document, one behind the other.
 
 _BETWEEN_ITEMS, _BLANK = re.compile(r"[\s,]*"), re.compile(r"\s*")
+_BETWEEN = re.compile(r"[\s,:]*")  # items, names and their values
+_LAST_WORD = re.compile(r"[\w\\-]{0,8}\s*\Z")  # of a text that ends within a value
 _NEXT = re.compile(r"\n(?=\{)")  # where a further document of a broken file begins
 
 
@@ -298,10 +303,10 @@ class Part(NamedTuple):
 def parts_of(read: Callable[[int], str], most: int = limits.DOCUMENT_LIMIT) -> Iterator[Part]:
     """Yield every JSON value of a text that `read` gives a number of characters of.
 
-    Items of an array come one by one. A problem ends a document: what follows broken JSON cannot
-    be told apart. A text of more than `most` characters is not read.
+    Items of an array come one by one. A problem ends a document behind its whole records: what
+    follows broken JSON cannot be told apart. A text of more than `most` characters is not read.
     """
-    pieces, ending = list[str](), "it has no end: the file is cut off"
+    pieces, ending, is_broken = list[str](), NO_END, False
     try:
         while (piece := read(limits.CHUNK)) and most >= 0:
             pieces.append(piece)
@@ -332,10 +337,14 @@ def parts_of(read: Callable[[int], str], most: int = limits.DOCUMENT_LIMIT) -> I
                 if not is_array:
                     break
         except (EOFError, ValueError, RecursionError) as error:
-            is_cut = isinstance(error, EOFError) or ending == CUT_OFF
-            problem = ending if is_cut else json_problem(error)
+            is_end = isinstance(error, EOFError) or ending == CUT_OFF
+            whole, broken_at = (None, at) if is_broken else _whole_records(text, at)
+            is_broken = True  # once is enough: broken documents in each other would take hours
+            if whole:
+                yield Part(number, whole)
+            problem = ending if is_end else json_problem(error, text)
             yield Part(number, text[at : at + limits.EXCERPT], problem)
-            further = _NEXT.search(text, at)
+            further = _NEXT.search(text, broken_at)
             at = further.end() if further else len(text)
         at = _after(_BLANK, text, at)
 
@@ -345,11 +354,44 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def json_problem(error: Exception) -> str:
-    """Return a sentence about JSON that cannot be read."""
+def _whole_records(text: str, at: int) -> tuple[object, int]:
+    """Return a broken value without its broken records, and where it breaks; None of one record."""
+    whole, broken_at = _whole_of(text, at, limits.MAX_DEPTH)
+    return (whole, broken_at) if _holds_several(whole) else (None, at)
+
+
+def _whole_of(text: str, at: int, depth: int) -> tuple[object, int]:
+    is_object, whole = text.startswith("{", at), dict[str, object]()
+    if not depth or not text.startswith(("{", "["), at):
+        return None, at
+    at += 1
+    with suppress(ValueError, RecursionError):
+        while True:
+            name, at = str(len(whole)), _after(_BETWEEN, text, at)
+            if is_object:
+                name, at = DECODER.raw_decode(text, at)
+                at = _after(_BETWEEN, text, at)
+            value, at = DECODER.raw_decode(text, at)
+            whole[str(name)] = value
+    inner, at = _whole_of(text, at, depth - 1)
+    if inner is not None and (is_object or _holds_several(inner)):
+        whole[str(name)] = inner
+    return whole if is_object else list(whole.values()), at
+
+
+def _holds_several(value: object) -> bool:
+    """Tell a list of records from one record: a part of that would mislead."""
+    return len(list(islice(records_of(value), 2))) > 1
+
+
+def json_problem(error: Exception, text: str) -> str:
+    """Return a sentence about a JSON text that cannot be read."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    return f"no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else "no JSON"
+    if not isinstance(error, json.JSONDecodeError):
+        return "no JSON"
+    is_cut = error.msg.startswith("Unterminated") or _LAST_WORD.match(text, error.pos)
+    return NO_END if is_cut and error.msg != "Extra data" else f"no JSON ({error.msg})"
 
 
 # Tables as text with a line of names: CSV, with tabs, semicolons or bars, and what Excel makes.
@@ -370,6 +412,7 @@ _KNOWN = TELLING.union(squeezed(name) for names in FIELDS.values() for name in n
 _TEXTS = frozenset(map(squeezed, ("message", "msg", "log", "line", "content", "_raw", "body")))
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*$", re.IGNORECASE)  # Excel's first line
 _NAME = re.compile(r"[A-Za-z_@#$.][^\x00-\x1f\"{}]{0,79}$")
+_QUOTED = re.compile(r'"[^"]*(?:"|$)')  # it may end on a later line
 _ZONE = re.compile(r"\s*\[(UTC|GMT)\]$")  # behind the name of a column of times
 _MOST_WORDS = 4  # of a column's name
 
@@ -380,15 +423,17 @@ def is_table(firsts: list[str]) -> bool:
         return False
     if _SEPARATOR.match(firsts[0]):
         return True
-    names, second = _names(firsts[0]), (firsts[1:] or [""])[0]
+    second = (firsts[1:] or [""])[0][: limits.HEAD]
+    head, body = _delimiters(firsts[0], second)
+    names = _names(firsts[0], head)
     if names is None:
         return False
-    cells = next(csv.reader([second[: limits.HEAD]], delimiter=_delimiter(firsts[0])), [])
+    cells = next(csv.reader([second], delimiter=body), [])
     return not second or len(cells) == len(names) or second.count('"') % 2 == 1
 
 
-def _names(line: str) -> list[str] | None:
-    cells = [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
+def _names(line: str, delimiter: str) -> list[str] | None:
+    cells = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
     if not 2 <= len(cells) <= limits.MAX_FIELDS:
         return None
     if not all(_NAME.match(cell) and len(cell.split()) <= _MOST_WORDS for cell in cells if cell):
@@ -397,9 +442,12 @@ def _names(line: str) -> list[str] | None:
     return cells if names & TELLING and len(names & _KNOWN) > 1 else None
 
 
-def _delimiter(line: str) -> str:
-    bare = re.sub(r'"[^"]*"', "", line)
-    return max(DELIMITERS, key=bare.count)
+def _delimiters(first: str, second: str) -> tuple[str, str]:
+    """Return the delimiter of the names and that of the rows, which is another one now and then."""
+    names, cells = (_QUOTED.sub("", line) for line in (first, second))
+    head, body = (max(DELIMITERS, key=bare.count) for bare in (names, cells))
+    differ = head not in cells and 1 < cells.count(body) <= names.count(head)
+    return head, body if differ else head
 
 
 def rows_of(pieces: Iterator[str]) -> Iterator[Part]:
@@ -417,9 +465,12 @@ def rows_of(pieces: Iterator[str]) -> Iterator[Part]:
             return
         if separator := _SEPARATOR.match(first):
             first, delimiter = "", separator[1]
-    reader = csv.reader(chain([first], pieces), delimiter=delimiter or _delimiter(first))
-    columns = [_column(name.strip()) for name in next(reader, [])]
-    number = 0
+    seconds = [] if delimiter else list(islice(pieces, 1))
+    head, body = (delimiter,) * 2 if delimiter else _delimiters(first, "".join(seconds))
+    lines = chain([first], seconds, pieces)
+    names, reader = csv.reader(lines, delimiter=head), csv.reader(lines, delimiter=body)
+    columns = [_column(name.strip()) for name in next(names, [])]
+    number, before = 0, before + names.line_num
     try:
         while True:
             number = before + reader.line_num + 1
@@ -531,7 +582,10 @@ def json_lines_of(text: TextFile) -> Iterator[Part]:
         try:
             yield Part(line.number, DECODER.decode(words))
         except (ValueError, RecursionError) as error:
-            yield Part(line.number, line.value, json_problem(error))
+            whole, _ = _whole_records(words, 0)
+            if whole:
+                yield Part(line.number, whole)
+            yield Part(line.number, line.value, json_problem(error, words))
 
 
 def kind_of(text: TextFile) -> Kind:

@@ -14,7 +14,7 @@ from nightwatch_core.adapters.files import json_values, limits, records
 from nightwatch_core.adapters.files.frames import ExceptionOf, stack_text, with_header
 from nightwatch_core.adapters.files.logs import LogStreams, Read, line_of, request_in
 from nightwatch_core.adapters.files.shapes import values
-from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.shapes.table import OWN_RECORD, ROW, records_of
 from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
 from nightwatch_core.adapters.files.times import LATEST_YEAR, settled, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
@@ -340,9 +340,9 @@ class EntryMaker:
         loud = self._streams.left_out + (self._doubtful.left_out if self._are_lines else 0)
         return +Counter({LOUD_LINES: loud, CUT_SHORT: self._streams.cut_short})
 
-    def of_value(self, value: object, place: str) -> Iterator[Entry]:
+    def of_value(self, value: object, place: str, own: str = OWN_RECORD) -> Iterator[Entry]:
         """Yield the entries of a JSON value or a row of a table."""
-        for item in records_of(value, self._shapes):
+        for item in records_of(value, self._shapes, own):
             yield from self._of_item(item, place)
 
     def of_text(self, text: str, place: str) -> Iterator[Entry]:
@@ -492,7 +492,8 @@ class FileReader:
         for number, value, problem in parts:
             place = f"{self.label}:{number}"
             if not problem:
-                yield from self._maker.of_value(value, place)
+                own = ROW if kind == "table" else OWN_RECORD
+                yield from self._maker.of_value(value, place, own)
                 continue
             yield unreadable(place, problem, str(value))
             if kind == "document":

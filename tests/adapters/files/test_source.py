@@ -54,7 +54,9 @@ def test_traces_come_newest_release_first(tmp_path):
     assert files.traces(group.model_copy(update={"fingerprint": "v1:0"})) == ()
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"]
+)
 def test_encodings(tmp_path, encoding):
     record = json.dumps({"class": "KeyError", "message": "caf\u00e9"}, ensure_ascii=False)
     message = only(written(tmp_path, f"{record}\n{record}\n".encode(encoding))).message
@@ -85,7 +87,8 @@ def test_broken_records_are_rejected_one_by_one(tmp_path):
     reasons = {reject.place.partition(":")[2]: reject.reason for reject in answer.rejects}
     assert reasons["6"] == "no error class and no stack trace; its fields: message"
     assert reasons["8"] == "nested too deeply"
-    assert "no JSON" in reasons["11"]
+    assert reasons["10"] == "no JSON (Expecting value)"
+    assert reasons["11"] == "it has no end: the JSON is cut off"
     assert all(len(reject.text) <= 2_000 for reject in answer.rejects)
 
 

@@ -10,6 +10,7 @@ from tables import tables_of
 
 from nightwatch_core.adapters.files.json_values import is_table
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
+from nightwatch_core.adapters.files.source import ErrorFiles
 
 TABLES = tables_of(__file__)
 
@@ -25,11 +26,16 @@ def table(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
     return text.getvalue()
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("names", "delimiter"),
+    [*zip(",;\t|", ",;\t|", strict=True), (",", ";"), ("\t", ","), (";", ",")],
+)
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-def test_tables_by_any_delimiter(tmp_path, delimiter, quoting):
-    text = table(NEW_RELIC, ROW, ROW, delimiter=delimiter, quoting=quoting)
-    group = only(written(tmp_path, text.encode("utf-8-sig"), "export.json"))
+def test_tables_by_any_delimiter(tmp_path, names, delimiter, quoting):
+    text = table(NEW_RELIC, delimiter=names) + table(ROW, ROW, delimiter=delimiter, quoting=quoting)
+    path = written(tmp_path, text.encode("utf-8-sig"), "export.json")
+    assert ErrorFiles((path,)).contents().shapes == (("row of a table", 2),)
+    group = only(path)
     assert (group.error_class, group.message) == ("Shop::Empty", 'no "order" 17, sorry')
     assert (group.occurrences, group.app, group.last_seen) == (2, "shop", AT)
     assert (group.transaction, group.hosts) == ("Controller/orders/show", ("web-1",))

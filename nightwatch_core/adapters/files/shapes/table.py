@@ -71,34 +71,37 @@ GENERIC = shapes_of(
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (*clouds.CLOUDS, *trackers.TRACKERS, *log_stores.LOG_STORES, *GENERIC)
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
+ROW = "row of a table"  # the same
 
 
-def records_of(document: object, shapes: Counter[str] | None = None) -> Iterator[Item]:
+def records_of(
+    document: object, shapes: Counter[str] | None = None, own: str = OWN_RECORD
+) -> Iterator[Item]:
     """Yield every record in a JSON value; what is not an object becomes an empty record.
 
-    Counts in `shapes` how many records came in which shape, by its name.
+    Counts in `shapes` how many records came in which shape, by its name; `own` is that of none.
 
     >>> [record["type"] for record in records_of({"errors": [{"type": "KeyError"}]})]
     ['KeyError']
     """
-    yield from _unpacked(document, 0, Counter() if shapes is None else shapes)
+    yield from _unpacked(document, 0, Counter() if shapes is None else shapes, own)
 
 
-def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[Item]:
+def _unpacked(document: object, depth: int, shapes: Counter[str], own: str) -> Iterator[Item]:
     if isinstance(document, list):
         for item in document if depth < MAX_WRAPS else ():
-            yield from _unpacked(item, depth + 1, shapes)
+            yield from _unpacked(item, depth + 1, shapes, own)
         return
     if not isinstance(document, dict):
         yield {}
         return
     shape = next((shape for shape in _possible(tuple(document)) if shape.applies(document)), None)
     if shape is None or depth >= MAX_WRAPS:
-        shapes[OWN_RECORD] += 1
+        shapes[own] += 1
         yield document
         return
     inner = Counter[str]() if shape.name else shapes  # counted once, by the outermost that is named
-    for item in shape.unpack(document, lambda value: _unpacked(value, depth + 1, inner)):
+    for item in shape.unpack(document, lambda value: _unpacked(value, depth + 1, inner, own)):
         shapes[shape.name] += bool(shape.name) and not isinstance(item, str)
         yield item
 
