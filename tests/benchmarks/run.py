@@ -35,6 +35,11 @@ def written(text: str, made: Mapping[str, str]) -> str:
     return _PART.sub(lambda one: f"{one[1]}{made.get(one['name'], one['part'])}{one[4]}", text)
 
 
+def was_skipped(output: str) -> bool:
+    """A command that measured nothing says so on the only line that it prints."""
+    return output.startswith("skipped: ") and output.strip().count("\n") == 0
+
+
 def commands() -> dict[str, list[list[str]]]:
     """The commands of every part, in the order of the table."""
     rows = [line.split() for line in COMMANDS.read_text().splitlines()]
@@ -56,19 +61,23 @@ def _part(name: str, lines: Sequence[list[str]]) -> int:
     if any("CASES" in line for line in lines) and not LIVE:
         print(f"skipped: {name}: NIGHTWATCH_LIVE names no folder of prepared cases")
         return 0
-    load, start, codes, shown = os.getloadavg()[0], time.monotonic(), [], []
+    load, start, codes, outputs = os.getloadavg()[0], time.monotonic(), list[int](), list[str]()
     for line in lines:
         print(f"\n{' '.join(line)}", flush=True)
         code, output = _ran(line)
         print(output, flush=True)
         codes.append(code)
-        shown.append("\n".join((f"$ {' '.join(line)}", *output.splitlines()[-MOST_LINES:])))
+        outputs.append(output)
     head = (
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores "
         f"({platform.machine()}), load {load:.1f} before it, {time.monotonic() - start:,.0f} s"
     )
+    shown = [
+        "\n".join((f"$ {' '.join(line)}", *output.splitlines()[-MOST_LINES:]))
+        for line, output in zip(lines, outputs, strict=True)
+    ]
     text = "\n\n".join((f"{head}:", "```text\n" + "\n\n".join(shown) + "\n```"))
-    if not any(codes):
+    if not any(codes) and not any(map(was_skipped, outputs)):
         kept = DOCUMENT.read_text(encoding="utf-8")
         DOCUMENT.write_text(written(kept, {name: text}), encoding="utf-8")
     return max(codes)

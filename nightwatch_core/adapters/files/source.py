@@ -62,7 +62,7 @@ def named_paths(errors: str) -> tuple[Path, ...]:
     ['a.log', 'logs/*.gz']
     """
     whole = _path(errors)
-    if is_there(whole):
+    if errors and is_there(whole):
         return (whole,)
     parts, names, at = errors.split(","), [], 0
     while at < len(parts):

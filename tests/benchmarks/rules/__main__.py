@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _show(one)
     if missing:
         print(f"skipped: {len(missing)} bugs whose repositories are not there ({missing[0]} …)")
+    if not done:
+        return 0
     _print_tables(done)
     if asked.unjudged:
         left = {item.bug.id: item.texts("") for item in done if item.texts("")}
