@@ -17,6 +17,7 @@ _UNITS = {
 }
 DAY = timedelta(days=1)  # what a live source is asked for by hand, where nothing is said
 RESUMABLE = timedelta(hours=20)  # so long an unfinished night of a live source can be taken up
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d(?!\d)")
 HELD = ("file", "sample")  # sources whose records are all there; every other one is live
 
 
@@ -55,9 +56,15 @@ def source_key(options: NightOptions, *place: str) -> str:
     'newrelic||shop|17|Shop'
     >>> source_key(NightOptions(source="file", errors="e.jsonl"), "17", "Shop")
     'file|e.jsonl|'
+
+    The date in the name of an export is no part of it: each night reads another one.
+
+    >>> source_key(NightOptions(source="file", errors="in/shop-2031-05-04.json", repo="shop"))
+    'file|in/shop-DATE.json|shop'
     """
     live = place if is_live(options) else ()
-    return "|".join((options.source, options.errors, options.repo, *live))
+    errors = _DATE.sub("DATE", options.errors)
+    return "|".join((options.source, errors, options.repo, *live))
 
 
 def night_name(window: Window, source: str) -> str:

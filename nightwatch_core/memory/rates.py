@@ -160,7 +160,8 @@ def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
             none = none.model_copy(update={"hours": since / timedelta(hours=1)})
         chance = chances(usual, none, nights=RISE.nights).at_most
         if every.isdisjoint(names(old)) and chance < RISE.level:
-            found.append(Change(kind="gone", title=old.title, before=old.occurrences))
+            told = {"title": old.title, "fingerprint": old.fingerprint, "before": old.occurrences}
+            found.append(Change.model_validate({"kind": "gone", **told}))
     return tuple(found)
 
 

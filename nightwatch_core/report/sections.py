@@ -70,10 +70,17 @@ def changes(report: RunReport, limits: Limits) -> Section:
     for rank, item in enumerate(report.analyses[: limits.rows], 1):
         name = f"error {rank}, {last_segment(item.case.leader.error_class)}"
         told |= dict.fromkeys(names_of(item), line(name, TITLE))
+    open_items = [item for item in report.outcomes if item.state == "open"]
+    awaited = frozenset[str]().union(*(item.names for item in open_items))
     for kind in get_args(ChangeKind):
-        of_kind = [item for item in report.changes if item.kind == kind]
-        named = ((told.get(item.fingerprint, item.title), item) for item in of_kind)
-        rows = [f"{kind}: {name} ({item.before:,} → {item.now:,})" for name, item in named]
+        rows = []
+        for change in report.changes:
+            name = told.get(change.fingerprint, line(change.title, TITLE))
+            figures = f"({change.before:,} → {change.now:,})"
+            if change.kind == kind == "gone" and change.fingerprint in awaited:  # said of its item
+                told[change.fingerprint] = f"{name}, gone {figures}: close it if it was fixed"
+            elif change.kind == kind:
+                rows.append(f"{kind}: {name} {figures}")
         texts += capped(rows, limits.changes)
     listed = bullets("changes", "", texts, len(texts)).blocks
     urls = _addresses(report)
@@ -87,7 +94,6 @@ def changes(report: RunReport, limits: Limits) -> Section:
         for update, event in _news(report)
         if event.kind in VERDICTS
     ]
-    open_items = [item for item in report.outcomes if item.state == "open"]
     drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
     publications += [
         Publication(

@@ -15,7 +15,7 @@ from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import TrackRecord
 from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeEvent, OutcomeUpdate, Pattern
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
-from nightwatch_core.models.report import LearningResult
+from nightwatch_core.models.report import Change, LearningResult
 from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.sections import capture_command, learned_sentence
 from nightwatch_core.report.view import as_markdown, view
@@ -52,6 +52,19 @@ def test_an_item_is_told_once() -> None:
     ]
     assert "#9" not in str(view(night).section("outcomes"))
     assert [each.address for each in told if each.address] == ["https://g.example/9"]
+
+
+def test_what_waits_for_an_error_that_is_gone_says_so() -> None:
+    issue = OwnItem(kind="issue", number=9, fingerprint="v1:4", title="Old", state="open")
+    gone = {"kind": "gone", "title": "KeyError in carts/show", "fingerprint": "v1:4", "before": 43}
+    other = Change(kind="gone", title="TypeError in carts/pay", fingerprint="v1:5", before=12)
+    changes = (Change.model_validate(gone), other)
+    section = view(empty(outcomes=(issue,), changes=changes)).section("changes")
+    told = [getattr(item, "note", item) for block in section.blocks for item in block.items]
+    assert told == [
+        "gone: TypeError in carts/pay (12 → 0)",
+        "KeyError in carts/show, gone (43 → 0): close it if it was fixed",
+    ]
 
 
 def test_what_the_table_of_errors_tells_is_only_pointed_at_above_it() -> None:
