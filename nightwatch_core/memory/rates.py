@@ -160,8 +160,8 @@ def changes(report: RunReport, before: RunReport) -> tuple[Change, ...]:
             none = none.model_copy(update={"hours": since / timedelta(hours=1)})
         chance = chances(usual, none, nights=RISE.nights).at_most
         if every.isdisjoint(names(old)) and chance < RISE.level:
-            told = {"title": old.title, "fingerprint": old.fingerprint, "before": old.occurrences}
-            found.append(Change.model_validate({"kind": "gone", **told}))
+            name, was = old.fingerprint, old.occurrences
+            found.append(Change(kind="gone", title=old.title, fingerprint=name, before=was))
     return tuple(found)
 
 
