@@ -386,10 +386,8 @@ def _holds_several(value: object) -> bool:
 
 def json_problem(error: Exception, text: str) -> str:
     """Return a sentence about a JSON text that cannot be read."""
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
-        return "no JSON"
+        return "nested too deeply" if isinstance(error, RecursionError) else "no JSON"
     is_cut = error.msg.startswith("Unterminated") or _LAST_WORD.match(text, error.pos)
     return NO_END if is_cut and error.msg != "Extra data" else f"no JSON ({error.msg})"
 

@@ -492,8 +492,9 @@ class FileReader:
         for number, value, problem in parts:
             place = f"{self.label}:{number}"
             if not problem:
-                own = ROW if kind == "table" else OWN_RECORD
-                yield from self._maker.of_value(value, place, own)
+                yield from self._maker.of_value(
+                    value, place, ROW if kind == "table" else OWN_RECORD
+                )
                 continue
             yield unreadable(place, problem, str(value))
             if kind == "document":
