@@ -257,9 +257,17 @@ def caller_of(failing: FailingLine, context: Context) -> FailingLine | None:
     """Read the line that called the function of a frame."""
     trace = context.case.trace
     frames = trace.root.frames if trace else ()
+    name = failing.function
     for inner, outer in zip(frames, frames[1:], strict=False):
         path = context.code.resolved(inner.repo_path or inner.path)
-        if path == failing.path and inner.function == failing.function:
+        if path == failing.path and inner.function == name:
+            if (
+                outer.path == inner.path
+                and outer.function
+                and name.endswith(f" in {outer.function}")
+            ):
+                name = outer.function  # Ruby prints a frame of its own for a method's `rescue`
+                continue
             caller = line_of_frame(outer, context) if outer.in_app and outer.line else None
             return None if caller and caller.place == failing.place else caller
     return None

@@ -13,15 +13,18 @@ from nightwatch_core.traces import limits
 
 OURS = re.compile(r" {4}(?P<mark>[> ]) {0,7}(?P<line>\d{1,7})\|(?: (?P<code>.*))?$")
 # How others print a numbered line; the mark stands before the failing one.
+_RAILS = re.compile(  # and its consoles, which mark a line
+    r"\s{1,12}(?P<mark>(?:=>)?)\s{0,8}(?P<line>\d{1,7}):(?: (?P<code>(?!from ).*)|\s*)$"
+)
 _SHAPES = (
     OURS,
     re.compile(  # test runners, bundlers and Laravel's console
         r"\s{0,12}(?P<mark>[>➜→]?)\s{0,8}(?P<line>\d{1,7}) ?[|▕│] ?(?P<code>.*)$"
     ),
-    re.compile(  # Rails and its consoles
-        r"\s{1,12}(?P<mark>(?:=>)?)\s{0,8}(?P<line>\d{1,7}):(?: (?P<code>(?!from ).*)|\s*)$"
-    ),
+    _RAILS,
 )
+# Rails prints the lines of a template, though a helper that it calls stands above it in the trace.
+_TEMPLATE = re.compile(r"\bviews/|\.(?:erb|haml|slim|[jx]?builder|rabl|ruby|arb):\d")
 PLACE = re.compile(r'(?<![\w.$@+-])([\w.$@+-]{1,200})(?:", line |:line |:|\()(\d{1,8})\b')
 _CARETS = re.compile(r"\s*\^+\s*$")
 _NODE_PLACE = re.compile(r"(?:file://)?\S{1,1000}\.[cm]?[jt]sx?:\d{1,8}$")
@@ -58,7 +61,7 @@ def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...
             kept += printed
     excerpts, back = [], []
     for at, rows, printed in waiting:
-        excerpt = _placed(rows, kept, at)
+        excerpt = _placed(rows, printed[0], kept, at)
         if excerpt:
             excerpts.append(excerpt)
         else:
@@ -102,7 +105,7 @@ def _is_excerpt(rows: Rows, printed: list[str]) -> bool:
     return 1 < len(rows) <= limits.EXCERPT_LINES or (is_ours and len(rows) == 1)
 
 
-def _placed(rows: Rows, lines: list[str], at: int) -> Excerpt | None:
+def _placed(rows: Rows, printed: str, lines: list[str], at: int) -> Excerpt | None:
     """The place whose line the excerpt holds: the nearest one above it, else the first below."""
     numbers = {number for number, _, _ in rows}
     marked = {number for number, _, is_marked in rows if is_marked}
@@ -110,6 +113,8 @@ def _placed(rows: Rows, lines: list[str], at: int) -> Excerpt | None:
         *lines[max(0, at - limits.EXCERPT_GAP) : at][::-1],
         *lines[at : at + limits.EXCERPT_GAP],
     )
+    if not marked and _RAILS.match(printed):
+        near = tuple(filter(_TEMPLATE.search, lines[at : at + limits.HEADER_LINES]))
     for text in near:
         for file, line in PLACE.findall(text[: limits.ROW_CHARACTERS]):
             if int(line) in (marked or numbers):

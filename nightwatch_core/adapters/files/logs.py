@@ -514,6 +514,10 @@ def _from_opening(text: str) -> str:
 
 # Texts of logs, told apart by stream, made into records: traces over many lines are one record.
 
+_NAMED = re.compile(  # an exception as Rails logs it, above its frames if it has any
+    r"(?m)(?:^|\s)(?:(?:[A-Z]\w{0,80}::){1,9}[A-Z]\w{0,80}|[A-Z]\w{0,80}(?:Error|Exception))"
+    r" \(.{0,2000}\):[ \t]*$"
+)
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
 
 
@@ -523,6 +527,7 @@ class Read(NamedTuple):
     place: str
     item: values.Item
     lines: int = 0  # of a log, out of which a trace was cut
+    named: int = 0  # of them, exceptions as Rails logs them
 
 
 @dataclass
@@ -570,7 +575,7 @@ class _Stream:
         own = {"time": block.at, "transaction": block.request}
         envelope = {**own, **{k: v for k, v in first.line.around.items() if v}}
         record = {"stack_trace": [block.raw], "around": envelope}
-        return Read(first.place, record, block.raw.count("\n") + 1)
+        return Read(first.place, record, block.raw.count("\n") + 1, _named_in(block.raw))
 
 
 class LogStreams:
@@ -583,13 +588,19 @@ class LogStreams:
         self._streams: OrderedDict[tuple[str, str], _Stream] = OrderedDict()
         self._processes: dict[str, str] = {}  # of the last line, by stream
         self._loud = 0  # lines of level error and above
+        self._named = 0  # lines that name an exception in the way of Rails, in no trace so far
         self.cut_short = 0  # traces of streams that had to be ended
         self.of_traces = 0  # lines that traces were cut out of
 
     @property
     def left_out(self) -> int:
         """Return lines of level error that belong to no stack trace, once all is read."""
-        return max(0, self._loud - self.of_traces)
+        return max(0, self._loud - self.of_traces - self.without_trace)
+
+    @property
+    def without_trace(self) -> int:
+        """Return exceptions that were named above no frames, once all is read."""
+        return max(0, self._named)
 
     def read(self, line: values.LogLine, place: str) -> Iterator[Read]:
         """Yield what a text makes known; its own traces may come later, when they end."""
@@ -643,11 +654,13 @@ class LogStreams:
             return
         level = line.around.get("level")
         self._loud += bool(level) and is_loud(level)
+        self._named += _named_in(line.text)
         yield from self._counted(stream.read(placed))
 
     def _counted(self, blocks: Iterator[Read]) -> Iterator[Read]:
         for block in blocks:
             self.of_traces += block.lines
+            self._named -= block.named
             yield block
 
     def _whole(self, text: str) -> str:
@@ -656,3 +669,7 @@ class LogStreams:
         stack = text_of(text, limits.STACK_LIMIT)
         exception = self._exception_of(stack)
         return stack if exception.error_class and exception.frames else ""
+
+
+def _named_in(text: str) -> int:
+    return len(_NAMED.findall(text)) if "):" in text else 0

@@ -310,6 +310,7 @@ PLAIN_LOG = "stack trace in a log"
 IN_LOG = "record in a log"
 NAMELESS = "a stack trace without the name of an error; is its beginning or its end cut off?"
 LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
+WITHOUT_TRACE = "errors that a log names above no stack trace, as Rails does with a RoutingError"
 CUT_SHORT = (
     f"stack traces cut short: more than {limits.MAX_STREAMS} streams of a log ran side by side"
 )
@@ -337,8 +338,10 @@ class EntryMaker:
     @property
     def left_out(self) -> Counter[str]:
         """Count what was not taken though it may matter, by its reason, once all is read."""
-        loud = self._streams.left_out + (self._doubtful.left_out if self._are_lines else 0)
-        return +Counter({LOUD_LINES: loud, CUT_SHORT: self._streams.cut_short})
+        read = (self._streams, *((self._doubtful,) if self._are_lines else ()))
+        loud, named = sum(one.left_out for one in read), sum(one.without_trace for one in read)
+        cut_short = self._streams.cut_short
+        return +Counter({LOUD_LINES: loud, WITHOUT_TRACE: named, CUT_SHORT: cut_short})
 
     def of_value(self, value: object, place: str, own: str = OWN_RECORD) -> Iterator[Entry]:
         """Yield the entries of a JSON value or a row of a table."""

@@ -9,7 +9,12 @@ import yaml
 from error_records import PYTHON, entries_of, exception_of, json_lines, written
 
 from nightwatch_core.adapters.files.limits import DOUBTS, MAX_STREAMS, ORDER_SAMPLE
-from nightwatch_core.adapters.files.occurrences import CUT_SHORT, LOUD_LINES, FileReader
+from nightwatch_core.adapters.files.occurrences import (
+    CUT_SHORT,
+    LOUD_LINES,
+    WITHOUT_TRACE,
+    FileReader,
+)
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import Occurrence, RejectedRecord
 
@@ -84,6 +89,17 @@ def test_loud_lines_without_a_trace_are_counted_and_no_rejects(tmp_path):
     source = ErrorFiles((path,))
     fetched = source.error_groups(source.window(None, datetime(2026, 11, 4, tzinfo=UTC)))
     assert fetched.left_out == (f"60 {LOUD_LINES}",)
+
+
+@pytest.mark.parametrize("level", ["", "F, [2026-11-03T10:00:01.1 #7] FATAL -- : [cccc-03] "])
+def test_errors_that_rails_names_without_frames_are_counted(tmp_path, level):
+    named = ['ActionController::RoutingError (No route matches [GET] "/.env"):', "", "Started GET"]
+    traced = ["NoMethodError (no total):", "", "app/models/cart.rb:12:in `sum'", "Started GET"]
+    lines = [f"{level}{line}" for line in (*named, *traced, *named)]
+    path = written(tmp_path, "\n".join(lines), "production.log")
+    reader = FileReader(path.name, exception_of)
+    assert [entry.error_class for entry in reader.entries(path) if entry] == ["NoMethodError"]
+    assert reader.left_out == {WITHOUT_TRACE: 2}
 
 
 @pytest.mark.parametrize("many", [3, DOUBTS + 5])

@@ -187,6 +187,14 @@ def test_the_line_itself_is_not_its_caller():
     frames = (frame("a.rb", 2, "block in closed?"), frame("a.rb", 2, "closed?"))
     answer, _ = explained(case("Odd", "no", *frames, language="ruby"), files)
     assert answer.handover.look_at == ()
+    called = {"a.rb": "def dig(x)\n  x.a\nrescue Odd\n  x.b\nend\n", "b.rb": "dig(1)\n"}
+    own = (frame("a.rb", 4, "rescue in dig"), frame("a.rb", 1, "dig"))
+    answer, _ = explained(
+        case("Odd", "no", *own, frame("b.rb", 1, "<main>"), language="ruby"), called
+    )
+    assert answer.handover.look_at == ("Called from b.rb:1 (`dig(1)`).",)
+    answer, _ = explained(case("Odd", "no", *own, language="ruby"), called)
+    assert answer.handover.look_at == ()
 
 
 def test_a_cause_that_the_message_names_is_not_told_again():

@@ -23,6 +23,8 @@ def test_what_is_printed_reaches_the_frame(name):
 def test_other_frames_get_no_source():
     frames = parse(TABLES["printed"]["rails"]["text"]).frames
     assert [bool(frame.code) for frame in frames] == [True, False]
+    frames = parse(TABLES["printed"]["rails, where a helper fails"]["text"]).frames
+    assert [bool(frame.code) for frame in frames] == [False, True, False]
 
 
 @pytest.mark.parametrize("text", TABLES["test_numbers_that_lead_to_no_frame_stay_in_the_text"])
