@@ -91,7 +91,8 @@ def sentence(progress: ReadingProgress) -> str:
     'reading a.log: 46 of 100 MB, 1,200 records'
     """
     done, total = progress.bytes / 1e6, progress.of_bytes / 1e6
-    return f"reading {progress.file}: {done:,.0f} of {total:,.0f} MB, {progress.records:,} records"
+    records = plural(progress.records, "record")
+    return f"reading {progress.file}: {done:,.0f} of {total:,.0f} MB, {records}"
 
 
 @dataclass

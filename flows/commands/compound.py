@@ -26,6 +26,7 @@ from nightwatch_core.learnings.compound import (
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.note_reader import add_notes, as_task
+from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.outcomes import apply_outcomes
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Transcript
@@ -144,9 +145,11 @@ def _lesson(id: str, options: NightOptions) -> Lesson:
         raise StopTheNight(
             f"{line(id, 80)!r} matches {several}: give more characters of the fingerprint"
         )
+    newest = sorted(lessons, key=last_seen, reverse=True)[:5]
+    known = ", ".join(lesson.fingerprint for lesson in newest) or "none yet"
     raise StopTheNight(
-        f"there is no lesson or task {line(id, 80)!r}: find lessons with `nightwatch "
-        "knowledge search`, set the folder of tasks with NIGHTWATCH_TASKS_DIR"
+        f"there is no lesson {line(id, 80)!r}; the newest: {known}. Find others with `nightwatch "
+        "knowledge search`; tasks are files in the folder NIGHTWATCH_TASKS_DIR"
     )
 
 

@@ -115,7 +115,7 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
     kinds = Counter(re.split("[@.]", item.name)[0] for item in was.asked)
     rows = (
         ("Night", f"{was.night.id}, until {moment(was.night.window.until)}"),
-        ("Made", f"{moment(was.made)} by NightWatch {was.program}, in {was.runs} runs"),
+        ("Made", f"{moment(was.made)} by NightWatch {was.program}, in {plural(was.runs, 'run')}"),
         ("Digest", sealed.root),
         ("Decisions", was.decided),
         ("Size", f"{sealed.bytes:,} bytes, {sealed.text:,} unpacked, {len(sealed.pieces)} pieces"),

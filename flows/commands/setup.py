@@ -17,6 +17,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.proof.preparing import described_project
 from nightwatch_core.settings import night_options, settings
+from nightwatch_core.text.plain_text import plural
 from tasks import wiring
 
 
@@ -69,7 +70,7 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         (f"model ({filled.model})", read.model.probe),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"notifications ({filled.notify})", write.notifier.probe),
-        ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
+        ("knowledge", lambda: plural(len(knowledge.index().solutions), "lesson")),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
         ("Prefect", _prefect),
     ]

@@ -29,6 +29,7 @@ from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.plain_text import release_called
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex
 
@@ -236,7 +237,7 @@ def _deployment(past: _Past, began: context.Onset) -> context.Deployment | None:
     if release and release.release.at <= began.at and past.released_paths:
         paths, age = past.released_paths, began.at - release.release.at
         made = f"made {ago(age)} before {began.because}, against {release.before.version}"
-        name = f"release {release.release.version}, {made}"
+        name = f"{release_called(release.release.version)}, {made}"
     else:
         fresh = [diff for diff in past.recent_diffs if began.at - diff.commit.at < FRESH]
         if not fresh:

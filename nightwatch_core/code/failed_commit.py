@@ -17,6 +17,7 @@ from nightwatch_core.models.errors import ErrorGroup, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeHost, CodeReader, SourceMaps
+from nightwatch_core.text.plain_text import release_called
 from nightwatch_core.traces import placing
 from nightwatch_core.traces.bundles import with_original_places
 
@@ -52,7 +53,9 @@ def commit_that_fits(
     stands = "the source lines in the record match"
     touching = ((item.sha, item.at, f"{stands} {path} at {item.sha[:10]}") for item in logged)
     whole = (release for release in releases if len(release.sha) == 40)
-    released = ((item.sha, item.at, f"{stands} release {item.version[:60]}") for item in whole)
+    released = (
+        (item.sha, item.at, f"{stands} {release_called(item.version[:60])}") for item in whole
+    )
     others = [item for item in (*released, *touching) if item[0] != commit.sha]
     if moment is not None:
         others.sort(key=lambda item: (item[1] > moment + _CLOCKS, abs(moment - item[1])))

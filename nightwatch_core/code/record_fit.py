@@ -21,6 +21,7 @@ SHOWN_SOURCE = 120  # characters of a record's line in a reason
 
 MISFIT = "the record does not fit this commit: "
 _INLINING = (".kt", ".kts", ".scala")  # compilers number inlined lines beyond the file's end
+_FAILS_WHERE_IT_BEGINS = ("javascript", "python")  # a call of several lines: not where it closes
 _GO_FUNCTION = re.compile(r"^(?:\(\*?\w+\)\.)?(?P<name>\w+)(?:\.func\d+)*(?:\.\d+)*$")
 _RUBY_LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
 
@@ -140,6 +141,15 @@ def _blank_or_comment(place: AppFrame) -> str:
     return f"{place.path}:{place.line} is a comment"
 
 
+def _closes_only(place: AppFrame) -> str:
+    # elsewhere a runtime may report it: a deferred call, a resource that is closed
+    is_certain = place.language.name in _FAILS_WHERE_IT_BEGINS
+    row = place.row.strip() if is_certain else ""
+    if not row or row.strip(")]};, "):
+        return ""
+    return f"{place.path}:{place.line} closes what stands above it (`{row[:SHOWN_SOURCE]}`)"
+
+
 def _markup(place: AppFrame) -> str:
     if not place.path.endswith((".erb", ".ejs")) or not place.row.strip():
         return ""
@@ -190,6 +200,7 @@ def _function_name(place: AppFrame) -> str:
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
     _beyond_the_end,
     _blank_or_comment,
+    _closes_only,
     _markup,
     _outside_its_function,
 )

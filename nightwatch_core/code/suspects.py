@@ -19,6 +19,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.plain_text import release_called
 
 SUSPECTS = 3  # items
 NEAR_DAYS = 30  # before an error began, in which a change may have brought it
@@ -206,7 +207,8 @@ def _timing(change: MergedPull, ground: Ground) -> tuple[float, str] | None:
     if failing and failing.before.at < change.merged_at <= failing.release.at:
         waited = max(timedelta(), ground.onset.at - failing.release.at)
         when = f"{ago(waited)} before {ground.onset.because}"
-        return 1.0, f"part of release {failing.release.version}, {failing.because}, made {when}"
+        release = release_called(failing.release.version)
+        return 1.0, f"part of {release}, {failing.because}, made {when}"
     return (fading(age), f"{ago(age)} before {ground.onset.because}") if age <= _NEAR else None
 
 

@@ -30,8 +30,12 @@ _FEW = 10  # texts that are taken for granted, so that a night of two errors has
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]\w*(?:(?:::|[.#_])\w+)*")
 _FILE = re.compile(r"[\w./-]*[\w-]\.[a-z]{1,4}(?::\d+)?(?![\w.(])")
-# A commit or a pull request with its title and author: not what fails, and a rule of its own.
-_CHANGE = re.compile(r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \([^()]{0,200}\))?")
+# A commit or a pull request with its title and author, and what is said of it: not what fails, and
+# a rule of its own. Titles hold brackets themselves.
+_CHANGE = re.compile(
+    r"(?:\S{1,200}:\d+ was (?:last written by|merged with)(?: pull request)? )?"
+    r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \((?:[^()]|\([^()]{0,99}\)){0,200}\))?"
+)
 _SIGNS = re.compile(r"::|#")  # a method is named with any of them
 
 
@@ -143,13 +147,17 @@ def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
 
 
 def shared_words(causes: Sequence[CauseTerms], rarity: Rarity) -> tuple[str, ...]:
-    """Find the four rarest names and words that all of the causes hold, in alphabetical order."""
+    """Find the four rarest names and words that all of the causes hold, in alphabetical order.
+
+    Those of a file that they cite are none: it is named beside them.
+    """
     if not causes:
         return ()
-    first = causes[0]
-    names = frozenset.intersection(*(cause.names for cause in causes))
+    first, files = causes[0], {_file_name(path) for cause in causes for path in cause.files}
+    dull = {name.lower() for name in files}
+    names = frozenset.intersection(*(cause.names for cause in causes)) - dull
     words = frozenset.intersection(*(cause.words for cause in causes)) - _STEMS_OF_TRADE
-    inside = _parts(*(first.named[name] for name in names))
+    inside = _parts(*(first.named[name] for name in names), *files)
     weights = {name: rarity.of_name(name) for name in names}
     weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
     return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:4]))

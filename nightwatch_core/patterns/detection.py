@@ -341,13 +341,14 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
         days = dates_seen(held)
         location = f" in {line(file, 60)}" if file else ""
         places = _listed(most_frequent(item.module or item.transaction for item in held))
+        where = "" if file else f" in {places or 'unknown places'}"
         if len(days) >= NIGHTS:
             often = plural(all_occurrences(held), "time")
             pattern = _pattern_of_lessons(
-                f"{line(name, 120 - 20 - len(location))} keeps coming back{location}",
+                f"{line(name, 120 - 20 - len(location))} keeps occurring{location}",
                 held,
                 pattern_type="recurring_error",
-                description=f"{often} in {places or 'unknown places'}.",
+                description=f"{often}{where}.",
                 suggestion=_against_recurrence(held),
             )
             patterns.append(pattern)

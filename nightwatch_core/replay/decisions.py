@@ -12,6 +12,7 @@ from nightwatch_core.models.knowledge import Lesson, Pattern
 from nightwatch_core.models.proposals import Proposal
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import plural
 
 SHOWN = 200  # characters of a line of decisions
 
@@ -28,12 +29,12 @@ def counts(decisions: Mapping[str, Any]) -> str:
     kinds = [proposal["kind"] for proposal in decisions["proposals"].values()]
     used = decisions["took"]
     parts = (
-        f"{len(decisions['errors'])} verdicts",
-        f"{kinds.count('issue')} issues",
-        f"{kinds.count('pull')} drafts",
-        f"{kinds.count('comment') + kinds.count('reopen')} comments",
-        f"{used['requests']:,} requests",
-        f"{used['new tokens']:,} new tokens",
+        plural(len(decisions["errors"]), "verdict"),
+        plural(kinds.count("issue"), "issue"),
+        plural(kinds.count("pull"), "draft"),
+        plural(kinds.count("comment") + kinds.count("reopen"), "comment"),
+        plural(used["requests"], "request"),
+        plural(used["new tokens"], "new token"),
         "cost unknown" if used["USD"] is None else f"${used['USD']:.2f}",
     )
     return ", ".join(parts)

@@ -173,7 +173,7 @@ def _unread(fetched: Fetched) -> str:
     read = sum(group.occurrences for group in fetched.groups)
     if rejected < MANY_UNREAD * (rejected + read) or not rejected:
         return ""
-    return f"{rejected} of {rejected + read} records could not be read"
+    return f"{rejected} of {plural(rejected + read, 'record')} could not be read"
 
 
 # What was published, in a night's report.

@@ -27,7 +27,7 @@ from nightwatch_core.report.headline import PATCH, PUBLISHED, achieved, fresh, g
 from nightwatch_core.report.health import health_section, well_services
 from nightwatch_core.report.sections import one_command
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import capped, moment, plural, rebinned
+from nightwatch_core.text.plain_text import capped, moment, plural, rebinned, release_called
 from nightwatch_core.text.templates import is_beginning, is_name
 
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
@@ -377,7 +377,7 @@ def _glance(
     case, given = analysis.case, analysis.failing or analysis.handover or Handover()
     known = analysis.news or known_since(analysis)  # from before the window that tonight reads
     oldest = next(iter(case.leader.releases), case.leader.release)
-    release = (case.leader.release if known else oldest).removeprefix("release-")
+    release = case.leader.release if known else oldest
     first = f"first seen {moment(case.first_seen)}" if case.first_seen and not known else ""
     drafts = (item.text for item in publications if item.state == "published")
     draft = next((text for text in drafts if "draft pull request #" in text), "")
@@ -387,7 +387,7 @@ def _glance(
         f"Decide: {question}" if question else "",
         *(analysis.next_steps or given.look_at)[:1],
     )
-    since = ", ".join(filter(None, (f"release {release}" if release else "", first)))
+    since = ", ".join(filter(None, (release and release_called(release), first)))
     rows = (
         ("Tonight" if known else "Since", since),
         ("Suspected change", next(parts.suspected(analysis), "")),

@@ -98,7 +98,9 @@ def answer(context: findings.Context) -> Answer:
         tags=_few(finding.tags, 6),
         learnings=finding.learnings[: findings.LEARNINGS],
         related_to=tuple(p.lesson.fingerprint for p in context.research.priors[:3]),
-        suggested_next_steps=_few(finding.steps, findings.STEPS),
+        suggested_next_steps=_few(
+            (*finding.steps, *(() if sha else _near_change(context))), findings.STEPS
+        ),
     )
 
 
@@ -117,7 +119,7 @@ def _finding(
         return findings.Finding(
             steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
             tags=(symptom.kind.replace(" ", "-"),),
-            unknown=f"the cause, because {failing.place} could not be read at this commit",
+            unknown=f"{failing.place} could not be read at this commit",
         )
     raised = _raised_on_purpose(failing, context) if failing.seen else findings.Finding()
     if symptom.kind == "import" and symptom.name:  # from a module that may be the repository's
@@ -143,7 +145,7 @@ def _stale(failing: findings.FailingLine, context: findings.Context) -> findings
     return findings.Finding(
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
         tags=("stale-code",),
-        unknown=f"the cause, because {why}",
+        unknown=why,
     )
 
 
@@ -173,7 +175,12 @@ def _unexplained(
             line=failing.line,
             value=finding.value,
             look_at=_few(
-                (*_chained(context), *finding.steps, *_called_from(failing, context)),
+                (
+                    *_chained(context),
+                    *_near_change(context),
+                    *finding.steps,
+                    *_called_from(failing, context),
+                ),
                 findings.STEPS,
             ),
         ),
@@ -331,6 +338,14 @@ def suspect_change(
     if blame is None or blame.is_root:
         return "", ""
     return "", _last_written(failing.path, failing.line, blame)
+
+
+def _near_change(context: findings.Context) -> tuple[str, ...]:
+    """Name the change to look at first, though nothing proves that it brought the failure."""
+    return tuple(
+        f"Look at {item.pull.name} ({item.pull.title[:100]}): {'; '.join(item.because)}."
+        for item in context.research.suspects[:1]
+    )
 
 
 def _last_written(path: str, line: int, blame: Blame) -> str:

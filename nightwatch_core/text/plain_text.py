@@ -174,6 +174,15 @@ def plural(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
+def release_called(version: str) -> str:
+    """Return a release with the word before it, unless its name begins so.
+
+    >>> release_called("v1.2"), release_called("release-2026.11.20")
+    ('release v1.2', 'release-2026.11.20')
+    """
+    return version if version.lower().startswith("release") else f"release {version}"
+
+
 def money(cost: float | None) -> str:
     """Return an amount in USD, or that the price is unknown.
 

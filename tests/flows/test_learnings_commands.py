@@ -95,6 +95,8 @@ def test_what_a_person_says_of_a_finding_is_kept_and_has_it_analysed_again(home:
     assert troubles == ["a proposal of ours was marked as wrong", "", ""]  # the last word counts
     assert [event.kind for event in kept(home).outcomes] == ["wrong", "useful"]
     assert [item.right for item in judgements((kept(home),))] == [1.0]
+    unknown = CliRunner().invoke(app, ["feedback", "v1:0000", "wrong"])
+    assert f"there is no lesson 'v1:0000'; the newest: {NAME}" in str(unknown.exception)
 
 
 def test_compound_writes_notes_into_a_lesson_and_links_what_is_similar(home: Path) -> None:

@@ -39,6 +39,7 @@ from nightwatch_core.models.errors import (
     Window,
 )
 from nightwatch_core.models.options import STANDARD_INPUT
+from nightwatch_core.text.plain_text import plural
 from nightwatch_core.traces.parsing import parse
 
 # Which files are meant: names with commas between them, folders, patterns, lists of names.
@@ -263,11 +264,12 @@ def missing_of(reading: Reading) -> tuple[str, ...]:
     if len(of_files) > limits.MAX_SENTENCES:
         missing.append(f"{len(of_files) - limits.MAX_SENTENCES:,} more sentences like these")
     if reading.ahead:
-        missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
+        ahead = plural(reading.ahead, "record")
+        missing.append(f"{ahead} with a time in the future; counted without a time")
     if tally.left_out:
-        missing.append(f"{tally.left_out} records of more than {GROUPS} errors are left out")
+        missing.append(f"{plural(tally.left_out, 'record')} of more than {GROUPS} errors left out")
     if tally.stacks_left_out:
-        missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
+        missing.append(f"{plural(tally.stacks_left_out, 'stack trace')} left out: too much text")
     return tuple(missing)
 
 
@@ -345,7 +347,7 @@ class ErrorFiles:
         """Say how much is there; reads the files."""
         reading = self._reading(None, None)
         window = window_of(reading)
-        facts = [f"{reading.tally.records} records"]
+        facts = [plural(reading.tally.records, "record")]
         if window:
             facts.append(f"{window.since:%Y-%m-%d %H:%M} to {window.until:%Y-%m-%d %H:%M} UTC")
         facts += [f"{reading.harmless} that are no errors"] if reading.harmless else []
@@ -389,7 +391,8 @@ class ErrorFiles:
             rejects = list(reading.rejects.values())[:3]
             first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)
             raise StopTheNight(
-                f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
+                f"none of the {plural(reading.rejected, 'record')} of {self._names} is readable "
+                f"({first}): "
                 "give JSON Lines, a JSON export, a table or a log with stack traces; the shapes "
                 "that are read are listed in nightwatch_core/adapters/files/README.md"
             )

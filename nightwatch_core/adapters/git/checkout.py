@@ -13,6 +13,7 @@ from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.text.plain_text import release_called
 
 RELEASES = 100
 READERS = 8  # commits whose readers are kept
@@ -43,7 +44,7 @@ def shas_in(release: str) -> tuple[str, ...]:
 
 def tag_text(version: str) -> str:
     """Say why a commit was chosen that a tag names."""
-    return f"release {printable(version)} (tag)"
+    return f"{release_called(printable(version))} (tag)"
 
 
 def commit_text(sha: str) -> str:

@@ -26,6 +26,7 @@ from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entr
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import Quoted, read, rows_of, with_items
+from nightwatch_core.text.plain_text import plural
 
 ARCHIVED_LESSONS = 20  # of one short name, that are looked at
 
@@ -230,7 +231,8 @@ class KnowledgeFiles:
     def probe(self) -> str:
         index = self.index()
         wrong = f", {len(index.quarantined)} unreadable" if index.quarantined else ""
-        return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
+        lessons, patterns = len(index.solutions), len(index.patterns)
+        return f"{plural(lessons, 'lesson')}, {plural(patterns, 'pattern')}{wrong}"
 
     def index(self) -> knowledge.Index:
         with self._reading():

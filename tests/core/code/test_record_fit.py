@@ -71,6 +71,7 @@ def test_of_a_commit_known_by_a_time_alone_lines_may_have_moved(one, fits):
         (failing("a.py", 300), "a.py has 22 lines, and the record fails in line 300"),
         (failing("a.py", 10), "a.py:10 is blank"),
         (failing("a.py", 7), "a.py:7 is a comment"),
+        (failing("cart.js", 6), "cart.js:6 closes what stands above it (`}`)"),
         (failing("show.html.erb", 2), "show.html.erb:2 holds markup and no code"),
         (failing("a.py", 18, "total"), "a.py:18 is not in total, which a.py defines in line 11"),
         (failing("a.py", 18, "pay"), "a.py defines no pay, in which the record fails"),
@@ -95,6 +96,7 @@ def test_what_speaks_against_the_commit_is_said(one, reason):
         failing("show.html.erb", 4),
         failing("cart.rb", 4, "block (2 levels) in total"),
         failing("cart.rb", 10, "Cart.build"),
+        failing("cart.go", 5),  # a deferred call
         failing("cart.js", 1, "total"),  # V8 may print the name it was called by
         failing("cart.go", 4, "(*Cart).Total"), failing("cart.go", 8, "glob..func1"),
         failing("gone.py", 400),

@@ -25,7 +25,7 @@ def in_one_file(*causes, file="app/rate.rb", days=(1, 2, 3), **more):
 def test_a_class_of_three_nights():
     once, twice = lesson("v1:a", nights=seen(1)), lesson("v1:b", nights=seen(2, 3), module="b.rb")
     (pattern,) = recurring_class((), (once, twice))
-    assert pattern.title == "Billing::RateMissing keeps coming back"
+    assert pattern.title == "Billing::RateMissing keeps occurring"
     assert pattern.description == "21 times in app/rate.rb, b.rb."
     assert pattern.occurrences == 21
     assert pattern.pattern_type == "recurring_error"
@@ -39,7 +39,8 @@ def test_a_class_that_every_application_has_must_come_back_in_one_place():
     there = [one.model_copy(update={"module": f"{n}.java"}) for n, one in enumerate(here)]
     assert recurring_class((), tuple(there)) == []
     (pattern,) = recurring_class((), (*here, there[0].model_copy(update={"fingerprint": "v1:x"})))
-    assert pattern.title == "java.lang.NullPointerException keeps coming back in app/rate.rb"
+    assert pattern.title == "java.lang.NullPointerException keeps occurring in app/rate.rb"
+    assert pattern.description == "21 times."  # the title says where
     assert pattern.fingerprints == ("v1:1", "v1:2", "v1:3")
 
 

@@ -22,5 +22,5 @@ def test_different_decisions_are_listed_and_hostile_values_are_escaped():
 
 def test_a_night_is_counted_in_a_line():
     assert counts(NIGHT) == (
-        "1 verdicts, 1 issues, 0 drafts, 0 comments, 2 requests, 1,200 new tokens, $0.50"
+        "1 verdict, 1 issue, 0 drafts, 0 comments, 2 requests, 1,200 new tokens, $0.50"
     )

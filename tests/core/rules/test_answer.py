@@ -100,6 +100,15 @@ def test_the_blamed_commit_is_named_and_not_the_merge_that_took_it_along():
     assert "shop/orders.py:8 was merged with pull request #7" in answer.root_cause
 
 
+@pytest.mark.parametrize("files", [SHOP, {}])
+def test_a_near_change_that_nothing_proves_is_something_to_look_at(files):
+    research = ResearchContext(suspects=(pull(NEW[0], "shop/orders.py"),))
+    answer, _ = explained(NONE, files, {}, research)
+    given = answer.handover.look_at if answer.handover else answer.suggested_next_steps
+    assert "Look at pull request #7 (Faster orders): touches the failing file." in given
+    assert answer.suspect_commit == ""
+
+
 def test_other_code_gives_another_answer_and_no_code_gives_none():
     other = {"shop/orders.py": SHOP["shop/orders.py"].replace("order.total", "basket.total")}
     answer, _ = explained(NONE, other)
