@@ -52,7 +52,7 @@ def test_what_is_written_is_listed_and_read(tmp_path):
             ("v1:b",),
         )
         assert entry.last_seen == lesson().nights[-1].date
-    assert known(tmp_path).probe() == "1 lessons, 0 patterns"
+    assert known(tmp_path).probe() == "1 lesson, 0 patterns"
 
 
 def test_two_fingerprints_of_one_short_name_are_two_documents(tmp_path):
@@ -123,7 +123,7 @@ def test_broken_documents_are_listed_when_reading_and_stay_where_they_are(tmp_pa
     assert {said.partition(":")[0] for said in index.quarantined} == set(BROKEN)
     assert all(known(tmp_path).read(name) is None for name in BROKEN)
     assert tree(tmp_path) == before
-    assert known(tmp_path).probe() == "1 lessons, 0 patterns, 8 unreadable"
+    assert known(tmp_path).probe() == "1 lesson, 0 patterns, 8 unreadable"
 
 
 def test_broken_documents_are_moved_away_with_a_reason_when_writing(tmp_path):
