@@ -615,7 +615,7 @@ def starting(kit: Kit) -> str:
     names = sorted(set(re.findall(r"\b[a-z]\w{1,30}\b", " ".join(dict(kit.variables).values()))))
     roles = " ".join(names[:40])
     wanted = (item for item in kit.services if item in SERVICES)
-    texts = (scripts[item] for item in (kit.language, *wanted) if item in scripts)
+    texts = (scripts[item] for item in (f"{kit.language}_start", *wanted) if item in scripts)
     started = [text.strip().format(roles=roles) for text in texts]
     return "".join(
         f"{line}\n" for line in (*started, *(f"{{ {s}; }} >/tmp/setup.log 2>&1" for s in kit.setup))
