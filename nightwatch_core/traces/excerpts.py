@@ -24,7 +24,7 @@ _SHAPES = (
     _RAILS,
 )
 # Rails prints the lines of a template, though a helper that it calls stands above it in the trace.
-_TEMPLATE = re.compile(r"\bviews/|\.(?:erb|haml|slim|[jx]?builder|rabl|ruby|arb):\d")
+_TEMPLATE = re.compile(r"\bviews[\\/]|\.(?:erb|haml|slim|[jx]?builder|rabl|ruby|arb):\d")
 PLACE = re.compile(r'(?<![\w.$@+-])([\w.$@+-]{1,200})(?:", line |:line |:|\()(\d{1,8})\b')
 _CARETS = re.compile(r"\s*\^+\s*$")
 _NODE_PLACE = re.compile(r"(?:file://)?\S{1,1000}\.[cm]?[jt]sx?:\d{1,8}$")
