@@ -145,7 +145,7 @@ class Environment:
         started = kits.starting(self.kit)
         if self.kit.root or self.kit.folders or started:
             made = "".join(f"mkdir -p {item} && " for item in self.kit.folders)
-            script = f'cd "$0" && {made}{started}exec "$@"'
+            script = f'cd "$0" || exit\n{made}{started}exec "$@"'
             inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
         command = Command(
