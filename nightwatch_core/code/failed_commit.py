@@ -53,9 +53,7 @@ def commit_that_fits(
     stands = "the source lines in the record match"
     touching = ((item.sha, item.at, f"{stands} {path} at {item.sha[:10]}") for item in logged)
     whole = (release for release in releases if len(release.sha) == 40)
-    released = (
-        (item.sha, item.at, f"{stands} {release_called(item.version[:60])}") for item in whole
-    )
+    released = ((i.sha, i.at, f"{stands} {release_called(i.version[:60])}") for i in whole)
     others = [item for item in (*released, *touching) if item[0] != commit.sha]
     if moment is not None:
         others.sort(key=lambda item: (item[1] > moment + _CLOCKS, abs(moment - item[1])))

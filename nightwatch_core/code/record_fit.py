@@ -143,8 +143,7 @@ def _blank_or_comment(place: AppFrame) -> str:
 
 def _closes_only(place: AppFrame) -> str:
     # elsewhere a runtime may report it: a deferred call, a resource that is closed
-    is_certain = place.language.name in _FAILS_WHERE_IT_BEGINS
-    row = place.row.strip() if is_certain else ""
+    row = place.row.strip() if place.language.name in _FAILS_WHERE_IT_BEGINS else ""
     if not row or row.strip(")]};, "):
         return ""
     return f"{place.path}:{place.line} closes what stands above it (`{row[:SHOWN_SOURCE]}`)"

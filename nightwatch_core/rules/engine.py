@@ -84,7 +84,7 @@ def answer(context: findings.Context) -> Answer:
         if item.quote:
             once.setdefault((item.path, item.line), item)
     sha, since = suspect_change(failing, finding.changed, context)
-    because = (*finding.because, *_chained(context))
+    because, near = (*finding.because, *_chained(context)), () if sha else _near_change(context)
     sentences = _few(because, findings.SENTENCES - bool(since)) + ((since,) if since else ())
     return Answer(
         title=_title(failing, finding.subject, context),
@@ -98,9 +98,7 @@ def answer(context: findings.Context) -> Answer:
         tags=_few(finding.tags, 6),
         learnings=finding.learnings[: findings.LEARNINGS],
         related_to=tuple(p.lesson.fingerprint for p in context.research.priors[:3]),
-        suggested_next_steps=_few(
-            (*finding.steps, *(() if sha else _near_change(context))), findings.STEPS
-        ),
+        suggested_next_steps=_few((*finding.steps, *near), findings.STEPS),
     )
 
 
@@ -161,6 +159,7 @@ def _unexplained(
     name, where = last_segment(context.case.leader.error_class), _place(failing, context)
     name = name if len(name) > 2 else "the error"  # a minified one says nothing
     why = finding.unknown or (f"why {where} raises {name}" if where else f"why {name} is raised")
+    clues, caller = (*_chained(context), *_near_change(context)), _called_from(failing, context)
     return Answer(
         title=_title(failing, "", context),
         root_cause=f"Cause unknown: {why}.",
@@ -174,15 +173,7 @@ def _unexplained(
             path=failing.path,
             line=failing.line,
             value=finding.value,
-            look_at=_few(
-                (
-                    *_chained(context),
-                    *_near_change(context),
-                    *finding.steps,
-                    *_called_from(failing, context),
-                ),
-                findings.STEPS,
-            ),
+            look_at=_few((*clues, *finding.steps, *caller), findings.STEPS),
         ),
     )
 

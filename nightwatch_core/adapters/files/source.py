@@ -264,8 +264,7 @@ def missing_of(reading: Reading) -> tuple[str, ...]:
     if len(of_files) > limits.MAX_SENTENCES:
         missing.append(f"{len(of_files) - limits.MAX_SENTENCES:,} more sentences like these")
     if reading.ahead:
-        ahead = plural(reading.ahead, "record")
-        missing.append(f"{ahead} with a time in the future; counted without a time")
+        missing.append(f"{plural(reading.ahead, 'record')} of a future time, counted without one")
     if tally.left_out:
         missing.append(f"{plural(tally.left_out, 'record')} of more than {GROUPS} errors left out")
     if tally.stacks_left_out:
