@@ -288,8 +288,8 @@ def _findings(report: RunReport, limits: blocks.Limits) -> Iterator[blocks.Secti
         for cause in causes(report.analyses)
         for item in cause
     }
-    detailed = {analysis.fingerprint for analysis in _detailed(report, limits)}
-    ranked = [item for item in enumerate(report.analyses, 1) if item[1].fingerprint in detailed]
+    detailed = set(map(id, _detailed(report, limits)))
+    ranked = [item for item in enumerate(report.analyses, 1) if id(item[1]) in detailed]
 
     def findings(some: list[tuple[int, Analysis]], most: int) -> tuple[blocks.Findings, ...]:
         made = (_finding(n, of, twins[of.fingerprint], report, limits) for n, of in some[:most])
@@ -482,9 +482,9 @@ def _proved(analysis: Analysis) -> str:
 
 
 def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
-    detailed = {analysis.fingerprint for analysis in _detailed(report, limits)}
+    detailed = set(map(id, _detailed(report, limits)))
     anew = (item for item in fresh(report) if not item.has_cause)
-    looked = [item for item in anew if item.fingerprint not in detailed]
+    looked = [item for item in anew if id(item) not in detailed]
     entries = (
         blocks.Entry(
             head=sections.error_in_list(item.case.leader, item.case.occurrences),
