@@ -223,7 +223,7 @@ class Connection(GitHub[BaseAuthStrategy]):
             except GiveUp as odd:
                 if method in SAFE:
                     raise
-                raise unclear(method, str(odd)) from None
+                raise writes.AnswerUnread(str(unclear(method, str(odd)))) from None
 
         return self._repeat(once, harmless=harmless, spare=spare)
 

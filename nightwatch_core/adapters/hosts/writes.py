@@ -33,6 +33,10 @@ class AnswerLost(MayHaveArrived):
     safe = False
 
 
+class AnswerUnread(AnswerLost):
+    """A write was taken, and its answer is in no known form: it is not made again."""
+
+
 class Rejected(GiveUp):
     """The host understood and will not do it; nothing was done."""
 
@@ -78,7 +82,7 @@ class Writes:
             except AnswerLost as lost:
                 if (found := self._look(find, lost)) is not None:
                     return found
-                if last:
+                if last or isinstance(lost, AnswerUnread):
                     raise
             except Unavailable as refused:  # not done for sure, so it may be asked again
                 if last or refused.wait > LONGEST_WAIT:

@@ -5,6 +5,7 @@ from github_world import FIXED, bare_shop, comment, issue, outbox, pull, reopen,
 from services.github import GitHub
 from twins.reading import MemoryClock
 
+from nightwatch_core.adapters.hosts.writes import AnswerLost, AnswerUnread, Writes
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.proposals import FileChange
 
@@ -303,3 +304,16 @@ def test_a_base_or_commit_that_is_not_there_is_refused(still):
         "there is no base branch '../../x'",
         f"commit '{'f' * 40}' is not in the repository",
     ]
+
+
+@pytest.mark.parametrize(("lost", "times"), [(AnswerLost, 2), (AnswerUnread, 1)])
+def test_a_write_whose_answer_came_in_no_known_form_is_not_made_again(lost, times):
+    made = []
+
+    def make():
+        made.append("issue")
+        raise lost("its number is missing")
+
+    with pytest.raises(AnswerLost, match="number is missing"):
+        Writes("GitHub", MemoryClock(), lambda _seconds: None).make(make)
+    assert len(made) == times
