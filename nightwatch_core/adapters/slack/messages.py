@@ -7,6 +7,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, JsonValue
+from slack_sdk.models.blocks import Block as SlackBlock
+from slack_sdk.models.blocks import (
+    ContextBlock,
+    HeaderBlock,
+    MarkdownTextObject,
+    PlainTextObject,
+    RawTextObject,
+    SectionBlock,
+    TableBlock,
+)
+from slack_sdk.models.blocks.basic_components import TableBlockColumnSettings
 
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
@@ -152,13 +163,13 @@ def weight(value: object) -> int:
 
 Block = dict[str, JsonValue]
 Blocks = tuple[Block, ...]
-COLUMNS: tuple[tuple[str, dict[str, JsonValue]], ...] = (
-    ("#", {"align": "right"}),
-    ("Error", {"is_wrapped": True}),
-    ("Count", {"align": "right"}),
-    ("Cause", {"is_wrapped": True}),
-    ("Confidence", {"align": "left"}),
-    ("Done", {"is_wrapped": True}),
+COLUMNS = (
+    ("#", TableBlockColumnSettings(align="right")),
+    ("Error", TableBlockColumnSettings(is_wrapped=True)),
+    ("Count", TableBlockColumnSettings(align="right")),
+    ("Cause", TableBlockColumnSettings(is_wrapped=True)),
+    ("Confidence", TableBlockColumnSettings(align="left")),
+    ("Done", TableBlockColumnSettings(is_wrapped=True)),
 )
 _REST = 60  # characters of the line that ends a cut list
 _ADDRESS = 200  # characters of an excerpt's address
@@ -273,36 +284,37 @@ def _plain_text(texts: Iterable[str]) -> str:
 def header(text: str) -> Blocks:
     """Return a header block for any text."""
     shown = plain(text, HEADER)
-    words: JsonValue = {"type": "plain_text", "text": shown, "emoji": False}
-    return ({"type": "header", "text": words},) if shown else ()
+    return _checked(HeaderBlock(text=PlainTextObject(text=shown, emoji=False))) if shown else ()
 
 
 def section(text: str) -> Blocks:
     """Return a section of escaped text."""
-    return ({"type": "section", "text": _mrkdwn(text)},) if text else ()
+    return _checked(SectionBlock(text=_mrkdwn(text))) if text else ()
 
 
 def context(text: str) -> Blocks:
     """Return escaped text in small print."""
-    return ({"type": "context", "elements": [_mrkdwn(text)]},) if text else ()
+    return _checked(ContextBlock(elements=[_mrkdwn(text)])) if text else ()
 
 
 def table(shown: report.ErrorTable, room: int) -> Blocks:
     """Return as many rows with news as fit into `room` characters; the number of those left out."""
     room, new = min(room, TABLE) - _REST, [row for row in shown.items if row.is_new]
-    rows = [_cells(*(name for name, _ in COLUMNS))]
+    rows = [tuple(name for name, _ in COLUMNS)]
     for row in new:
         cells = _row(row)
-        room -= weight(cells)
+        room -= sum(map(size, cells))
         if room < 0 or len(rows) == TABLE_ROWS:
             break
         rows.append(cells)
     if len(rows) == 1:
         return ()
-    settings: list[JsonValue] = [setting for _, setting in COLUMNS]
-    filled: Block = {"type": "table", "column_settings": settings, "rows": [*rows]}
+    filled = TableBlock(
+        rows=[[RawTextObject(text=text) for text in cells] for cells in rows],
+        column_settings=[settings for _, settings in COLUMNS],
+    )
     more = len(new) - (len(rows) - 1) + shown.more
-    return (filled, *(context(NOT_SHOWN.format(more=more)) if more else ()))
+    return (*_checked(filled), *(context(NOT_SHOWN.format(more=more)) if more else ()))
 
 
 def section_text(shown: report.Section, share: int) -> str:
@@ -402,9 +414,9 @@ def _excerpt(excerpt: Excerpt, room: int) -> str:
     return f"{head}\n{quoted}" if quoted else head
 
 
-def _row(row: Row) -> JsonValue:
+def _row(row: Row) -> tuple[str, ...]:
     where = f" · {plain(row.where, 60)}" if row.where else ""
-    return _cells(
+    texts = (
         str(row.rank),
         f"{plain(row.error, 120)}{where}",
         f"{row.count:,}",
@@ -412,12 +424,14 @@ def _row(row: Row) -> JsonValue:
         row.sure,
         plain(row.done, 90),
     )
+    return tuple(text or "–" for text in texts)
 
 
-def _cells(*texts: str) -> JsonValue:
-    return [{"type": "raw_text", "text": text or "–"} for text in texts]
+def _checked(block: SlackBlock) -> Blocks:
+    """The block as it is sent; the SDK checks it here, though not all of Slack's limits."""
+    return (block.to_dict(),)
 
 
-def _mrkdwn(text: str) -> Block:
+def _mrkdwn(text: str) -> MarkdownTextObject:
     """`verbatim` keeps Slack from finding addresses and names in the text."""
-    return {"type": "mrkdwn", "text": text, "verbatim": True}
+    return MarkdownTextObject(text=text, verbatim=True)

@@ -11,11 +11,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -523,7 +524,8 @@ def http_client(
 
     What is sent to an `address` without https goes through no proxy, which would read along.
     """
-    return httpx.Client(
+    return _Client(
+        bounds,
         base_url=address,
         headers=headers,
         timeout=timeout,
@@ -531,6 +533,48 @@ def http_client(
         trust_env=address.startswith("https:"),
         event_hooks={"request": [note(bounds.service)], "response": [bounded(bounds)]},
     )
+
+
+class _Client(httpx.Client):
+    """Waits as long for the head of an answer as for the rest: httpx limits single reads only."""
+
+    def __init__(self, bounds: Bounds, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._bounds = bounds
+
+    def send(self, request: httpx.Request, *, stream: bool = False, **given: Any) -> httpx.Response:
+        """Send in a thread, which is left alone when the time is over."""
+        heads: Queue[httpx.Response | BaseException] = Queue()
+        is_late = threading.Event()
+        sent = partial(super().send, request, stream=True, **given)
+
+        def send() -> None:
+            try:
+                head: httpx.Response | BaseException = sent()
+                if isinstance(head, httpx.Response) and is_late.is_set():
+                    head.close()
+            except BaseException as error:  # noqa: BLE001 - raised again by who waits
+                head = error
+            heads.put(head)
+
+        threading.Thread(target=copy_context().run, args=(send,), daemon=True).start()
+        try:
+            head = heads.get(timeout=self._bounds.seconds)
+        except Empty:
+            is_late.set()
+            name = self._bounds.service
+            raise self._bounds.too_slow(
+                f"{name}'s answer came too slowly: try again later"
+            ) from None
+        if isinstance(head, BaseException):
+            raise head
+        try:
+            if not stream:
+                head.read()
+        except BaseException:
+            head.close()
+            raise
+        return head
 
 
 def is_private(address: str) -> bool:

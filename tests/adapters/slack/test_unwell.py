@@ -1,12 +1,16 @@
 """The Slack notifier while Slack, or the way to it, is unwell: told once, or known not to be."""
 
+import json
 import socket
+from dataclasses import replace
 
 import pytest
 from core.report_fixture import complete, empty
 from services.slack import ALL_SCOPES
 from slack_team import HISTORY, LINK, POST, REPLIES, UPDATE, a_team, errors
 
+from nightwatch_core.adapters.slack.delivery import PAGES
+from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.errors import GiveUp, TryLater
 
 
@@ -84,7 +88,7 @@ def test_a_post_that_did_not_arrive_is_repeated_only_after_looking_twice(team, k
 
 def test_a_post_that_shows_up_late_is_found(team):
     team.slack.fail(POST, "cut after")
-    team.slack.fail(HISTORY, "503")
+    team.slack.fail(HISTORY, "503", times=2)
     with pytest.raises(TryLater):
         team.tell(empty())
     team.tell(empty())
@@ -115,13 +119,15 @@ def test_metadata_that_slack_hides_is_not_taken_for_absence(team):
 def test_a_long_channel_is_read_page_by_page(team):
     other = complete().night.model_copy(update={"id": "another"})
     team.slack.fail(POST, "cut after")
-    team.slack.fail(HISTORY, "503")
+    team.slack.fail(HISTORY, "503", times=2)
     with pytest.raises(TryLater):
         team.tell(empty())
+    assert len(team.slack.calls(HISTORY)) == 2
     team.tell(errors(3).model_copy(update={"night": other}))
     team.slack.page = 1
     team.tell(empty())
-    assert len(team.slack.calls(HISTORY)) == 3
+    assert len(team.slack.calls(HISTORY)) == 2 + 2
+    assert [each.get("cursor") for each in team.slack.calls(HISTORY)][2:] == [None, "1"]
     assert len([each for each in team.slack.posted if each.thread_ts is None]) == 2
 
 
@@ -166,5 +172,66 @@ def test_something_else_than_slack_is_told_apart(team, kind):
 
 
 def test_a_lost_address_does_not_fail_the_delivery(team):
-    team.slack.fail("chat.getPermalink", "500")
+    team.slack.fail(LINK, "500", times=2)
     assert team.tell(empty()).startswith("Slack channel C0NIGHTS, message 1")
+
+
+@pytest.mark.parametrize("kind", ["cut", "500", "503"])
+@pytest.mark.parametrize(
+    ("method", "target"), [(LINK, "C0NIGHTS"), ("users.lookupByEmail", "dana@tidepool.example")]
+)
+def test_a_read_that_failed_is_repeated_once(team, kind, method, target):
+    team.slack.fail(method, kind)
+    assert team.tell(empty(), target).startswith("https://tidepool.slack.com/")
+    assert len(team.slack.calls(method)) == 2
+    assert len(team.slack.calls(POST)) == 1
+    assert team.clock.slept == [1.0]
+
+
+@pytest.mark.parametrize("method", [POST, UPDATE])
+@pytest.mark.parametrize("kind", ["cut after", "500 after", "503 after"])
+def test_what_writes_is_never_repeated_by_the_library(team, method, kind):
+    team.tell(empty())
+    team.slack.fail(method, kind)
+    night = complete().night.model_copy(update={"id": "another"})
+    if method == UPDATE:
+        with pytest.raises(TryLater):
+            team.tell(empty(errors=4))
+    else:
+        team.tell(empty().model_copy(update={"night": night}))
+    assert len(team.slack.calls(method)) == (1 if method == UPDATE else 2)
+    assert len(team.slack.posted) == (1 if method == UPDATE else 2)
+
+
+def test_every_attempt_and_every_wait_is_counted(team):
+    METER.reset()
+    team.slack.fail(POST, "429", times=2, value="3")
+    team.slack.fail(LINK, "503")
+    team.tell(empty())
+    calls = METER.calls()["Slack"]
+    assert (calls.requests, calls.unanswered, calls.refused) == (5, 3, 0)
+    assert (calls.waits, calls.waited) == (3, 7.0)
+    assert calls.is_last_well
+    assert calls.trouble == "Slack answered HTTP 503"
+
+
+def test_a_channel_with_too_much_that_is_newer_is_not_read_for_ever(team):
+    team.tell(errors(9))
+    first = team.slack.posted[0]
+    team.slack.posted[1:] = [replace(first, ts=f"{first.ts}{n}", metadata={}) for n in range(30)]
+    night = complete().night.model_copy(update={"id": "another"})
+    team.slack.page = 1
+    team.slack.fail(POST, "cut")
+    with pytest.raises(GiveUp, match="too many newer messages"):
+        team.tell(empty().model_copy(update={"night": night}))
+    assert len(team.slack.calls(HISTORY)) == PAGES + 1
+
+
+@pytest.mark.parametrize("said", [None, "x", [], {"next_cursor": None}, {"next_cursor": ""}])
+def test_an_odd_word_about_the_next_page_is_no_next_page(team, said):
+    team.slack.fail(POST, "cut after")
+    value = json.dumps({"ok": True, "messages": [None, {}, 3], "response_metadata": said})
+    team.slack.fail(HISTORY, "200", value=value)
+    with pytest.raises(TryLater, match="not in Slack so far"):
+        team.tell(empty())
+    assert len(team.slack.calls(HISTORY)) == 1

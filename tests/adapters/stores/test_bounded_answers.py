@@ -14,7 +14,7 @@ from nightwatch_core.adapters.claude.model import Calls
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
-from nightwatch_core.adapters.slack.notifier import SlackCalls
+from nightwatch_core.adapters.slack.client import SlackCalls
 from nightwatch_core.adapters.stores.traffic import VALUES, json_of
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 
@@ -76,7 +76,7 @@ def new_relic(address):
 
 def slack(address):
     calls = SlackCalls(SecretStr("xoxb-x"), f"{address}/api/", _Clock(), lambda _: None, 20)
-    return calls("auth.test")
+    return calls.reads.auth_test()
 
 
 def claude(address):

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from threads import at_once
 from twins.writing import MemoryOutbox
 
-from nightwatch_core.adapters.slack.notifier import SentMessages
+from nightwatch_core.adapters.slack.sent_messages import SentMessages
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.errors import NotTonight, StopTheNight, TryLater
