@@ -68,7 +68,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) git >/dev/null || { echo "python3 (3.11, with venv) and git are needed: apt-get install python3-venv git"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep -m1 '^pip==' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[github,claude]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.developing: $(VENV)/.installed

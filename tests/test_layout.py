@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("flows", "tasks", "nightwatch_core")
 TOP_LEVEL = {"agents", "deployments", "flows", "knowledge", "nightwatch_core", "tasks", "tests"}
@@ -31,6 +33,21 @@ def test_what_is_to_be_mutated_and_its_tests_are_there() -> None:
     chosen = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
     files = [*chosen["only_mutate"], *chosen["pytest_add_cli_args_test_selection"]]
     assert not [name for name in files if not (ROOT / name).is_file()]
+
+
+def test_what_a_night_of_all_services_needs_is_installed_without_extras() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plain = [Requirement(text) for text in project["dependencies"]]
+    services = {"prefect", "anthropic", "pydantic", "pyyaml", "httpx", "githubkit", "slack-sdk"}
+    assert services <= {each.name for each in plain}
+    assert set(project["optional-dependencies"]) == {
+        *("gitlab", "dask", "ray", "mcp", "source-maps", "postgres", "s3", "gcs")
+    }
+    rows = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(row.split("==") for row in rows if not row.startswith("#"))
+    for each in plain:
+        assert {part.operator for part in each.specifier} == {">=", "<"}, each
+        assert each.specifier.contains(pins[each.name]), each
 
 
 def test_no_flow_file_hides_a_package() -> None:

@@ -49,8 +49,7 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Of each group one setting has to be there."""
 
 # of extras of the package
-_LIBRARIES = {"GitHub": "githubkit", "GitLab": "gitlab", "Claude": "anthropic"}
-_LIBRARIES |= {"Dask": "prefect_dask", "Ray": "prefect_ray"}
+_LIBRARIES = {"GitLab": "gitlab", "Dask": "prefect_dask", "Ray": "prefect_ray"}
 _INSTALL = (
     '{name} needs an extra: pip install "nightwatch[{extra}]", or in a checkout '
     '.venv/bin/pip install -c constraints.txt -e ".[{extra}]"'
@@ -86,9 +85,7 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 def check_installed(options: NightOptions, settings: Settings) -> None:
     """Raise `StopTheNight` where a service of the night, or its runner, lacks its library."""
-    names = {"github": "GitHub", "gitlab": "GitLab"}.items()
-    chosen = {name: host in (options.code, options.delivery) for host, name in names}
-    chosen["Claude"] = options.model != RULES
+    chosen = {"GitLab": "gitlab" in (options.code, options.delivery)}
     chosen[settings.task_runner.partition("=")[0].capitalize()] = True
     lacking = (n for n, library in _LIBRARIES.items() if chosen.get(n) and not find_spec(library))
     if advice := [_INSTALL.format(name=name, extra=name.lower()) for name in lacking]:

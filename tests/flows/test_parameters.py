@@ -91,13 +91,18 @@ def test_help_has_the_options_in_sections_and_cuts_no_name() -> None:
     assert not [name for name in OPTIONS if f"--{name.replace('_', '-')}" not in shown]
 
 
-def test_help_does_not_import_prefect() -> None:
+SLOW_PACKAGES = {"prefect", "anthropic", "githubkit", "slack_sdk", "gitlab"}
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("night", "--help")])
+def test_help_imports_no_package_that_takes_its_time(arguments: tuple[str, ...]) -> None:
     code = (
-        "import sys; sys.argv = ['nightwatch', '--help']\n"
+        f"import sys; sys.argv = ['nightwatch', *{arguments!r}]\n"
         "from flows.commands.app import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "assert 'prefect' not in sys.modules, 'prefect was imported'"
+        f"found = {SLOW_PACKAGES!r} & set(sys.modules)\n"
+        "assert not found, f'{found} imported'"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr

@@ -108,7 +108,7 @@ def test_an_answer_without_an_end_is_left_with_a_sentence(ask, status):
         assert len(asked) <= 2
 
 
-@pytest.mark.parametrize("ask", [github, new_relic, claude])
+@pytest.mark.parametrize("ask", SERVICES)
 @pytest.mark.parametrize("packing", ["gzip", "gzip, gzip", "br"])
 def test_what_unpacks_to_a_thousandfold_is_left_with_a_sentence(ask, packing):
     with (
