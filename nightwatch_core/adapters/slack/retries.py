@@ -63,7 +63,7 @@ class _Handler(RetryHandler):
     def prepare_for_next_attempt(
         self, *, state: RetryState, response: HttpResponse | None = None, **_: Any
     ) -> None:
-        self._waits.wait(response)
+        self._waits.wait(response)  # first: once it is requested, the SDK keeps its exceptions
         state.next_attempt_requested = True
         state.increment_current_attempt()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables_of
 
-from nightwatch_core.adapters.slack import messages as slack_text
+from nightwatch_core.adapters.slack import mrkdwn as slack_text
 
 TABLES = tables_of(__file__)
 

@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from services.slack_rules import refused_blocks
 
-from nightwatch_core.adapters.slack.messages import MESSAGE, PLAIN, Message, messages, size, weight
+from nightwatch_core.adapters.slack.messages import MESSAGE, PLAIN, Message, messages, weight
+from nightwatch_core.adapters.slack.mrkdwn import size
 from nightwatch_core.models.errors import Case
 
 NIGHTS = {

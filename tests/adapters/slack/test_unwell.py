@@ -215,6 +215,16 @@ def test_every_attempt_and_every_wait_is_counted(team):
     assert calls.trouble == "Slack answered HTTP 503"
 
 
+def test_a_night_that_has_waited_long_enough_waits_no_more(team):
+    METER.reset()
+    METER.wait("Slack", 898.0)
+    team.slack.fail(POST, "429", value="3")
+    with pytest.raises(TryLater, match="asks to wait 3 s more, after 898 s this night"):
+        team.tell(empty())
+    assert team.methods() == [POST]
+    METER.reset()
+
+
 def test_a_channel_with_too_much_that_is_newer_is_not_read_for_ever(team):
     team.tell(errors(9))
     first = team.slack.posted[0]
