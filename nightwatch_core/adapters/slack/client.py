@@ -30,7 +30,7 @@ from nightwatch_core.adapters.slack.answers import (
 )
 from nightwatch_core.adapters.slack.retries import SERVICE, Waits, for_posts, for_reads
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.errors import MayHaveArrived, NightWatchError
+from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError
 from nightwatch_core.ports import Clock
 
 BOUNDS = traffic.Bounds(
@@ -75,6 +75,8 @@ class SlackClient(WebClient):
 
     def api_call(self, api_method: str, **given: Any) -> SlackResponse:
         """Call a method; those of the SDK come here."""
+        if not traffic.is_private(self.base_url):
+            raise GiveUp("SLACK_API_URL has to begin with https://")
         with self._our_exceptions():
             return super().api_call(api_method, **given)
 

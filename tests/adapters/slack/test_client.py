@@ -23,7 +23,7 @@ from slack_team import LINK, POST, Clock, a_team
 from nightwatch_core.adapters.slack.client import BOUNDS, SlackCalls
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.adapters.stores.traffic import MANIFEST, SentRequests
-from nightwatch_core.errors import MayHaveArrived, TryLater
+from nightwatch_core.errors import GiveUp, MayHaveArrived, TryLater
 
 TOKEN = SecretStr("xoxb-stand-in")
 
@@ -85,6 +85,15 @@ def test_the_library_holds_no_token_and_logs_no_text(team, caplog, capfd):
     shown = {team.slack.posted[0].text.splitlines()[1], "tidepool-bookings", "hotel's network"}
     assert not [text for text in (*shown, TOKEN.get_secret_value()) if text in logged]
     assert not [r.name for r in caplog.records if r.name.startswith("slack")]
+
+
+@pytest.mark.parametrize("address", ["slack.example/api", "ftp://x/", "http://slack.example/", "/"])
+def test_what_is_no_private_address_is_sent_nothing(address, tmp_path):
+    MANIFEST.reset()
+    MANIFEST.open(tmp_path / "sent", str)
+    with pytest.raises(GiveUp, match="SLACK_API_URL has to begin with https://"):
+        calls(address).posts.chat_postMessage(channel="C0NIGHTS", text="a")
+    assert SentRequests(tmp_path / "sent").of("") == ()
 
 
 # -- by which way
