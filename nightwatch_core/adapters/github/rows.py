@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any
 
+from githubkit.response import Response
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -16,6 +17,7 @@ from pydantic import (
 
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.git.objects import Node
+from nightwatch_core.adapters.github.connection import SAFE, SERVICE
 from nightwatch_core.adapters.hosts import rows
 from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Text
 from nightwatch_core.errors import StopTheNight
@@ -141,6 +143,12 @@ class NamedCommitRow(Row):
     parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
+class TagRow(Row):
+    """A tag."""
+
+    name: Text
+
+
 class TreeEntryRow(Row):
     """One name in a folder."""
 
@@ -192,9 +200,15 @@ class BlobTextRow(Row):
     isTruncated: bool = False
 
 
+def row(kind: type[R], response: Response[Any, Any]) -> R:
+    """Return a response as that kind; raises as `read`, and `AnswerUnread` for that to a write."""
+    is_read = response.raw_request.method in SAFE
+    return (rows.read if is_read else rows.made)(kind, response.json(), SERVICE)
+
+
 def read(kind: type[R], answer: Any) -> R:
     """Return the answer as that kind; raises `GiveUp` where it is not as documented."""
-    return rows.read(kind, answer, "GitHub")
+    return rows.read(kind, answer, SERVICE)
 
 
 def owner_and_name(repository: str) -> tuple[str, str]:
