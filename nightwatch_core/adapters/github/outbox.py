@@ -108,9 +108,10 @@ class GitHubOutbox(HostOutbox):
 
     def _make_label(self, name: str, color: str, text: str) -> None:
         issues, at = self._rest.issues, self._at
-        if unless_absent(lambda: issues.get_label(*at, quote(name))) is None:
+        find = partial(unless_absent, partial(issues.get_label, *at, quote(name)))
+        if find() is None:
             create = partial(issues.create_label, *at, name=name, color=color, description=text)
-            self._writes.make(create)
+            self._writes.make(create, find)
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None:
         self._rest.issues.update(*self._at, number, body=body)

@@ -19,7 +19,7 @@ from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.git.objects import Node
 from nightwatch_core.adapters.github.connection import SAFE, SERVICE
 from nightwatch_core.adapters.hosts import rows
-from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Text
+from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Sha, Text
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import ChangedFile
 
@@ -57,6 +57,7 @@ _TEAM = ("OWNER", "MEMBER", "COLLABORATOR")
 class IssueRow(Item):
     """An issue, or a pull request as the list of issues has it."""
 
+    body: Text  # without it our key would not be found
     is_pull: Annotated[bool, BeforeValidator(bool)] = Field(False, validation_alias="pull_request")
     labels: Annotated[tuple[Text, ...], NAMES] = ()
     comments: int = 0
@@ -101,6 +102,7 @@ class RepositoryRow(Row):
 class PullRow(Item):
     """A pull request as the list of pull requests has it."""
 
+    body: Text
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
     head: Text = Field("", validation_alias=AliasPath("head", "sha"))
     base: Text = Field("", validation_alias=AliasPath("base", "sha"))
@@ -117,19 +119,19 @@ class AccountRow(Row):
 class RefRow(Row):
     """Where a branch stands."""
 
-    sha: Text = Field(validation_alias=AliasPath("object", "sha"))
+    sha: Sha = Field(validation_alias=AliasPath("object", "sha"))
 
 
 class ShaRow(Row):
     """An object of git, by its name."""
 
-    sha: Text
+    sha: Sha
 
 
 class CommitRow(Row):
     """A commit of the git data API."""
 
-    tree: Text = Field(validation_alias=AliasPath("tree", "sha"))
+    tree: Sha = Field(validation_alias=AliasPath("tree", "sha"))
     parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 

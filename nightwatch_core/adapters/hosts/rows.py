@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nightwatch_core.adapters.hosts.writes import AnswerUnread
 from nightwatch_core.errors import GiveUp
@@ -15,6 +15,7 @@ def _text(value: object) -> str:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}(?:[0-9a-f]{24})?$")]
 
 
 class Row(BaseModel):

@@ -162,3 +162,11 @@ def test_checks_that_may_not_be_read_are_no_trouble_and_other_refusals_are(serve
         shop.rest.git.get_commit(*shop.at, sha)
     assert METER.calls()["GitHub"].refused == 1
     METER.reset()
+
+
+def test_a_list_in_no_known_form_is_not_taken_for_one_without_our_issue(server):
+    outbox(server).publish(issue())
+    server.fail("GET", "/issues$", status=200, body=b'[{"number": 1}]')
+    with pytest.raises(GiveUp, match="not as documented: body"):
+        outbox(server).publish(issue())
+    assert server.writes().count("POST /issues") == 1
