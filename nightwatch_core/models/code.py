@@ -185,6 +185,8 @@ class DraftCi(Value):
     url: str = ""
     state: CiState
     text: str  # for people; names of checks in it are untrusted
+    waited: float | None = None  # seconds until its checks ended, or were given up; None: not kept
+    appeared: float | None = None  # seconds until a first check was seen; None: none was
 
 
 class CiRun(Value):
