@@ -259,7 +259,7 @@ def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...
     return reading(options).tracker.ci(numbers)
 
 
-@step("mend after checks", "#{watched.number}")
+@step("mend after checks", "{watched.name}")
 def mend(
     watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult | None:

@@ -12,7 +12,7 @@ from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
-from nightwatch_core.models.code import CiRun, DraftCi
+from nightwatch_core.models.code import CiRun, DraftCi, numbered
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.check_history import CheckWait
@@ -129,6 +129,11 @@ class Watched:
     since: float = 0.0  # seconds that had been waited when its branch came to stand at `sha`
     appeared: float | None = None  # seconds that had been waited when a check was first seen
     corrected: str = ""  # the result of the one correction, for people; empty: none was tried
+
+    @property
+    def name(self) -> str:
+        """Return its number with its host's sign."""
+        return numbered(self.number, self.url)
 
     @property
     def is_red(self) -> bool:

@@ -141,10 +141,11 @@ def _published(
 ) -> Iterator[blocks.Publication]:
     """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
     for receipt in receipts:
-        number = f" #{receipt.number}" if receipt.number is not None else ""
+        number = f" {receipt.name}" if receipt.name else ""
+        kind = f"{receipt.kind} on {receipt.on}" if receipt.on == "pull" else receipt.kind
         status = sections.WORDS["statuses"][receipt.status]
         yield blocks.Publication(
-            text=f"{_name_of(receipt.kind, report)}{number}{status}",
+            text=f"{_name_of(kind, report)}{number}{status}",
             address=line(receipt.url, blocks.LONG),
             note=line(receipt.reason or receipt.title, blocks.TEXT),
             state="published" if receipt.status in PUBLISHED else "failed",
@@ -152,7 +153,7 @@ def _published(
     for draft in report.ci:
         if fingerprints(draft.fingerprint):
             yield blocks.Publication(
-                text=line(f"checks of #{draft.number}", blocks.NAME),
+                text=line(f"checks of {draft.name}", blocks.NAME),
                 note=line(draft.text, blocks.TEXT),
                 state=_CHECKS.get(draft.state, "waits"),
             )
