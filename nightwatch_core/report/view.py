@@ -142,7 +142,8 @@ def _published(
     """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
     for receipt in receipts:
         number = f" {receipt.name}" if receipt.name else ""
-        kind = f"{receipt.kind} on {receipt.on}" if receipt.on == "pull" else receipt.kind
+        is_on_pull = (receipt.kind, receipt.on) == ("comment", "pull")
+        kind = "comment on pull" if is_on_pull else receipt.kind
         status = sections.WORDS["statuses"][receipt.status]
         yield blocks.Publication(
             text=f"{_name_of(kind, report)}{number}{status}",

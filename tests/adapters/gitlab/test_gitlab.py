@@ -66,6 +66,8 @@ def test_an_issue_a_draft_and_notes_are_published_once_and_found_again(server):
     assert [
         (item.kind, item.number, item.state, item.branch) for item in tracker(server).own_items()
     ] == [("issue", 1, "open", ""), ("pull", 1, "open", BRANCH)]
+    assert [item.name for item in tracker(server).own_items()] == ["#1", "!1"]
+    assert [receipt.name for receipt in receipts] == ["#1", "!1", "#1"]
     assert [*server.labels] == ["nightwatch:useful", "nightwatch:wrong"]
     assert [one for one in server.writes() if one != "POST /labels"] == [
         "POST /issues", "POST /repository/commits", "POST /merge_requests", "POST /issues/1/notes",
