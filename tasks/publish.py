@@ -32,6 +32,7 @@ from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish import plan as proposals
+from nightwatch_core.publish.check_history import CheckWait, first_check_wait
 from nightwatch_core.publish.ci import Hands, Waiting, Watched
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report.builder import proofs_usage, with_gates
@@ -258,7 +259,7 @@ def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...
     return reading(options).tracker.ci(numbers)
 
 
-@step("mend after checks", "#{watched.number}")
+@step("mend after checks", "{watched.name}")
 def mend(
     watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult | None:
@@ -285,17 +286,30 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     if base is None or not (drafts or words):
         return CiResult()
     tree = bare_reader_of(options, base)
-    waiting = Waiting(report, drafts, _hands(report, tree.read_file))
+    wait = CheckWait(0.0, "")
+    if drafts:
+        configured = bool(ci_watch.ci_started(tree.paths(), tree.read_file, base.branch))
+        wait = _first_check_wait(report, configured=configured)
+    waiting = Waiting(report, drafts, _hands(report, tree.read_file), wait)
     for word in words:
         waiting.say(word)
     if not drafts:
         return CiResult(receipts=tuple(waiting.receipts))
-    if not ci_watch.ci_started(tree.paths(), tree.read_file, base.branch):
-        waiting.grace = ci_watch.BARE_GRACE
     try:
         return waiting.until_the_end(CI_MINUTES)
     finally:
         close_sandbox(options)
+
+
+def _first_check_wait(report: RunReport, *, configured: bool) -> CheckWait:
+    """Return how long to wait for a first check; without earlier reports as for a first night."""
+
+    def remembered() -> CheckWait:
+        earlier = publishing(report.options).nights.reports()
+        return first_check_wait(report, earlier, configured=configured)
+
+    otherwise = first_check_wait(report, (), configured=configured)
+    return attempt("reading the checks of earlier drafts", remembered, otherwise=otherwise).value
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:

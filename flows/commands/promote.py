@@ -148,7 +148,7 @@ def add_to_rules(
             "held back": "Dry run: nothing was changed.",
             "refused": f"Refused: {receipt.reason}",
             "unknown": f"Unknown whether it was published ({receipt.reason}): try again.",
-        }.get(receipt.status, f"Draft pull request #{receipt.number} {state}: {receipt.url}")
+        }.get(receipt.status, f"Draft pull request {receipt.name} {state}: {receipt.url}")
     if done:
         _remember(options, picked)
     return Promotion(place=place, done=done, text=text)

@@ -236,8 +236,8 @@ def _one_line(text: str, what: str) -> str:
 
 def _logged(commit: LoggedCommit | Blame) -> str:
     author, subject = line(commit.author, 100), line(commit.subject, 200)
-    is_new = commit.pull and f"(#{commit.pull})" not in subject
-    pull = f" (#{commit.pull})" if is_new else ""
+    named = f"({commit.sign}{commit.pull})"
+    pull = f" {named}" if commit.pull and named not in subject else ""
     return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {author}: {subject}{pull}"
 
 

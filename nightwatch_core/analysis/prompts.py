@@ -145,8 +145,8 @@ def _is_mentioned(library: str, text: str) -> bool:
 
 
 def _commit_text(commit: LoggedCommit) -> str:
-    number = f"#{commit.pull} " if commit.pull else ""
-    subject = commit.subject.removesuffix(f" (#{commit.pull})")
+    number = f"{commit.sign}{commit.pull} " if commit.pull else ""
+    subject = commit.subject.removesuffix(f" ({commit.sign}{commit.pull})")
     return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {number}{subject}"
 
 
@@ -174,7 +174,7 @@ def failed_fix(event: knowledge.OutcomeEvent) -> str:
     words = "; ".join((event.because, *event.words[:REVIEW_WORDS])).strip("; ")
     why = f": {line(words, REASON)}" if words else ""
     is_failed = event.kind in knowledge.FAILED
-    return f"pull request #{event.number} {event.kind}{why}" if is_failed else ""
+    return f"pull request {event.sign}{event.number} {event.kind}{why}" if is_failed else ""
 
 
 def turned_down(lesson: knowledge.Lesson) -> str:

@@ -136,8 +136,9 @@ def changes_of(
     authors = []
     for author in (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews)):
         commit = author.commit
-        brought = next((pull.number for pull in merged if is_of(pull, commit.sha)), 0)
-        commit = commit.model_copy(update={"pull": commit.pull or brought})
+        brought = next((pull for pull in merged if is_of(pull, commit.sha)), None)
+        if brought and not commit.pull:
+            commit = commit.model_copy(update={"pull": brought.number, "sign": brought.sign})
         authors.append(author.model_copy(update={"commit": commit}))
     return context.CodeChanges(
         onset=past.onset,

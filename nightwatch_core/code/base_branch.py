@@ -64,11 +64,12 @@ def _changed(
     if not commits:
         return None
     first = min(commits, key=lambda commit: (commit.at, commit.sha))
-    name = f"#{first.pull}" if first.pull else f"commit {first.sha[:10]}"
+    name = f"{first.sign}{first.pull}" if first.pull else f"commit {first.sha[:10]}"
     day = f"{first.at.astimezone(UTC):%Y-%m-%d}"
     return BaseBranchStatus(
         kind="changed",
         pull=first.pull,
+        sign=first.sign,
         sha=first.sha,
         detail=f"Already changed on {_branch(now)} by {name} of {day}, awaiting its deploy.",
     )
@@ -118,7 +119,9 @@ def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
 
 def _wrote(now: CodeReader, path: str, line: int) -> tuple[LoggedCommit, ...]:
     return tuple(
-        LoggedCommit(sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull)
+        LoggedCommit(
+            sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull, sign=blame.sign
+        )
         for blame in now.blame(path, line, line)
     )
 

@@ -40,7 +40,7 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
 
     One that is not in the history of the commit that was read is dropped, and says so.
     """
-    match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
+    match = re.search(r"\b[0-9a-f]{7,40}\b|[#!]\d{1,9}\b", text[:300].lower())
     name = match.group() if match else ""
     if not name:
         return NamedChange()
@@ -68,7 +68,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     brought = next((pull for pull in candidates if is_named(pull, sha)), None)
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
-    is_itself = sha.startswith("#") or brought.sha.startswith(sha)
+    is_itself = sha.startswith(("#", "!")) or brought.sha.startswith(sha)
     brings = f"contains {sha[:10]}, named by the analysis"
     because = "the analysis names it as the cause" if is_itself else brings
     suspect = Suspect(pull=brought, score=1.0, because=(because,))
@@ -83,7 +83,9 @@ def is_of(pull: MergedPull, sha: str) -> bool:
 
 def is_named(pull: MergedPull, name: str) -> bool:
     """Return whether a name means the change: its commit, one that it brought, or its number."""
-    return is_of(pull, name) or bool(pull.number and name == f"#{pull.number}")
+    return is_of(pull, name) or bool(
+        pull.number and name in (f"#{pull.number}", f"{pull.sign}{pull.number}")
+    )
 
 
 def proved_change(analysis: Analysis) -> str:
@@ -161,6 +163,7 @@ def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
     """Describe a commit as a change; its number is 0 where no pull request is known."""
     return MergedPull(
         number=commit.pull,
+        sign=commit.sign,
         title=commit.subject,
         sha=commit.sha,
         author=commit.author,

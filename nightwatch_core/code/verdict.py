@@ -70,8 +70,8 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
 
 
 def _written_by(blame: Blame) -> str:
-    pull = f"#{blame.pull}, " if blame.pull else ""
-    subject = blame.subject.removesuffix(f"(#{blame.pull})").rstrip()
+    pull = f"{blame.sign}{blame.pull}, " if blame.pull else ""
+    subject = blame.subject.removesuffix(f"({blame.sign}{blame.pull})").rstrip()
     return f"{blame.author}, {blame.at:%Y-%m-%d}: {subject} ({pull}{blame.sha[:10]})"
 
 

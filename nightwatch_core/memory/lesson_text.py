@@ -39,7 +39,7 @@ FIELDS = (  # of the front matter, in their order; those that are no seeds' only
     "title", *SEEDS[:11], "outcome", *SEEDS[11:], "cost_used", "model", "analyst",
     "fingerprint", "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
     "last_matched", "proposed", "outcomes", "watch", "evidence", "edits", "edits_read",
-    "refused_edits", "question", "fix_owed", "unsettled_nights",
+    "pr_sign", "refused_edits", "question", "fix_owed", "unsettled_nights",
     "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",
     "frames", "promoted", "schema_version",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence
+from nightwatch_core.models.code import sign_of
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import Night, RunReport
@@ -44,7 +45,7 @@ def merge_lessons(lessons: tuple[knowledge.Lesson, ...]) -> knowledge.Lesson:
     nights = {(seen.date, seen.night): seen for item in old_first for seen in item.nights}
     last: dict[str, object] = {
         field: next((value for item in old_first[::-1] if (value := getattr(item, field))), None)
-        for field in ("issue_number", "pr_number", "watch")
+        for field in ("issue_number", "pr_number", "pr_sign", "watch")
     }
     outcomes = (item.outcome for item in old_first[::-1] if item.outcome)
     return newest.model_copy(
@@ -110,7 +111,7 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[knowled
 
 _PUBLISHED = ("done", "already there")
 _KEPT = (  # of the earlier lesson, whatever a fresh analysis says
-    "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
+    "file", "issue_number", "pr_number", "pr_sign", "proposed", "watch", "matched", "last_matched",
     "notes", "promoted", "related_patterns", "pattern_notes",
 )  # fmt: skip
 
@@ -236,10 +237,12 @@ def add_publications(
     published = (item for item in receipts if item.status in _PUBLISHED and item.number)
     own = [item for item in published if not lesson.names.isdisjoint(item.names)]
     numbers = {_item_of(receipt): receipt.number for receipt in reversed(own)}
+    signs = {_item_of(receipt): sign_of(receipt.url) for receipt in reversed(own)}
     pull = numbers.get("pull", lesson.pr_number)
     update = {
         "issue_number": numbers.get("issue", lesson.issue_number),
         "pr_number": pull,
+        "pr_sign": signs.get("pull", lesson.pr_sign),
         "outcome": lesson.outcome if pull == lesson.pr_number else "",
         "proposed": _proposals(lesson, analysis, night, own),
     }

@@ -229,7 +229,7 @@ def draw_notes(lesson: knowledge.Lesson, on: date) -> knowledge.Notes:
     problem = own.problems[0]
     if event := _verified_fix(lesson):
         tried = "; ".join(edit.description for edit in lesson.edits if edit.description)
-        pull = f"Pull request #{event.number}" if event.number else "Its fix"
+        pull = f"Pull request {event.sign}{event.number}" if event.number else "Its fix"
         figures = f"{pull}, verified" + (f": {event.because}" if event.because else "")
         update = {
             "solution": f"{tried} ({figures})" if tried else figures,

@@ -11,7 +11,7 @@ from nightwatch_core.memory import rates
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_OUTCOMES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.code import Commit, Release
+from nightwatch_core.models.code import Commit, Release, sign_of
 from nightwatch_core.models.errors import ErrorGroup, occurrences_of
 from nightwatch_core.models.knowledge import (
     FEEDBACK,
@@ -149,6 +149,7 @@ def _new_outcomes(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[Outco
         OutcomeEvent(
             kind=kind,
             number=item.number,
+            sign=sign_of(item.url),
             on=night_date(tonight.night),
             night=tonight.night.id,
             words=comments if kind in ("closed unmerged", "not planned", "wrong") else (),
@@ -205,7 +206,7 @@ def open_trouble(lesson: Lesson) -> str:
     event = next(iter(_troubles(lesson)), None)
     if event is None:
         return ""
-    number = f"#{event.number}" if event.number else "a proposal of ours"
+    number = f"{event.sign}{event.number}" if event.number else "a proposal of ours"
     why = line(": ".join(filter(None, (*event.words[:1], event.because))), 300)
     return TROUBLES[event.kind].format(number=number) + (f": {why}" if why else "")
 
@@ -253,7 +254,7 @@ def why_no_news(lesson: Lesson, at: datetime | None = None) -> str:
     moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
     if now and any(aware(moment) - aware(now) > LONGEST_WAIT for moment in moments):
         return ""
-    merged = f"its fix was merged in #{watch.number}"
+    merged = f"its fix was merged in {watch.sign}{watch.number}"
     if watch.verdict:
         few = f"{merged} and verified: so few occurrences are no regression"
         proved = watch.verdict == "verified" and watch.deployed_at and watch.before.occurrences > 0
@@ -296,6 +297,7 @@ def _started(lesson: Lesson, items: list[OwnItem], tonight: Tonight) -> FixWatch
         for item in items
         if item.kind == "pull" and item.state == "merged"
     }
+    signs = {item.number: sign_of(item.url) for item in items if item.kind == "pull"}
     number = max(merged, key=lambda item: (merged[item], item), default=None)
     if number is None or (current and current.number == number):
         return current
@@ -305,7 +307,8 @@ def _started(lesson: Lesson, items: list[OwnItem], tonight: Tonight) -> FixWatch
     if current and current.deployed_at:  # an earlier fix changed the rate
         deployed = aware(current.deployed_at).date()
         nights = tuple(seen for seen in nights if seen.date > deployed) or nights
-    return FixWatch(number=number, merged_at=merged[number], before=rates.total(nights))
+    before = rates.total(nights)
+    return FixWatch(number=number, sign=signs[number], merged_at=merged[number], before=before)
 
 
 def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands) -> datetime | None:
@@ -419,6 +422,7 @@ def judge_fix(
     event = OutcomeEvent(
         kind=verdict,
         number=watch.number,
+        sign=watch.sign,
         on=night_date(tonight.night),
         night=tonight.night.id,
         because=because,

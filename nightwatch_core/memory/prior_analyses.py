@@ -231,7 +231,7 @@ def _known_since(lesson: knowledge.Lesson, case: Case, night: Night) -> str:
     days = f"{ordinal(count)} night" if count <= MOST_NIGHTS else f"{MOST_NIGHTS} or more nights"
     nights = f", {days}" if count > 1 else ""
     issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
-    pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
+    pull = f", pull request {lesson.pr_sign}{lesson.pr_number}" if lesson.pr_number else ""
     since = "known since" if lesson.has_cause else "seen since"
     last = occurrences.aware(case.last_seen) if case.last_seen else night.window.until
     is_old = night.window.until - last > timedelta(days=1)  # in a file that grows

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from nightwatch_core.models import answer
-from nightwatch_core.models.code import ChangedFile, Overlap, Suspect
+from nightwatch_core.models.code import ChangedFile, Overlap, PullSign, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
@@ -66,6 +66,7 @@ class BaseBranchStatus(Value):
 
     kind: Literal["live", "drifted", "changed"]
     pull: int = 0  # of the change that awaits its deploy; 0: a commit without pull request
+    sign: PullSign = "#"  # before that number
     sha: str = ""  # likewise
     detail: str = ""  # for people
 

@@ -5,6 +5,24 @@ from typing import Literal
 
 from nightwatch_core.models.value import Value
 
+PullSign = Literal["#", "!"]
+"""What stands before a pull request's number, so that its host links it: ! on GitLab."""
+
+
+def numbered(number: int, url: str) -> str:
+    """Return an item's number with its host's sign, as the address of the item says.
+
+    >>> numbered(12, "https://git.example/a/b/-/merge_requests/12#note_7"), numbered(12, "")
+    ('!12', '#12')
+    """
+    return f"{sign_of(url)}{number}"
+
+
+def sign_of(url: str) -> PullSign:
+    """Return what stands before the number of the item at an address."""
+    return "!" if "/-/merge_requests/" in url else "#"
+
+
 Ecosystem = Literal["python", "ruby", "javascript", "go", "php"]
 
 
@@ -46,6 +64,7 @@ class Blame(Value):
     line: int
     text: str
     pull: int = 0
+    sign: PullSign = "#"
     path: str = ""  # where the line stood then, if elsewhere
     is_root: bool = False  # the commit began the history
     only_indented: bool = False  # by a later commit than the one that wrote its words
@@ -69,6 +88,7 @@ class LoggedCommit(Value):
     at: datetime
     subject: str = ""
     pull: int = 0
+    sign: PullSign = "#"
 
 
 class CommitDiff(Value):
@@ -107,6 +127,7 @@ class MergedPull(Value):
     merged_at: datetime
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()  # shas it brought in, where known
+    sign: PullSign = "#"
 
     @property
     def name(self) -> str:
@@ -117,7 +138,8 @@ class MergedPull(Value):
         >>> MergedPull(number=0, title="Fix", sha="a" * 40, merged_at=at).name
         'commit aaaaaaaaaa'
         """
-        return f"pull request #{self.number}" if self.number else f"commit {self.sha[:10]}"
+        named = f"pull request {self.sign}{self.number}"
+        return named if self.number else f"commit {self.sha[:10]}"
 
 
 class Suspect(Value):
@@ -155,7 +177,8 @@ class OtherPull(Value):
         >>> OtherPull(number=12, author="alice", at=datetime(2026, 11, 20, tzinfo=UTC)).name
         '#12 by alice'
         """
-        called = f"#{self.number}" if self.number else f"branch {self.branch[:80]}"
+        named = numbered(self.number, self.url)
+        called = named if self.number else f"branch {self.branch[:80]}"
         return f"{called} by {self.author[:60]}" if self.author.strip() else called
 
 
@@ -185,6 +208,13 @@ class DraftCi(Value):
     url: str = ""
     state: CiState
     text: str  # for people; names of checks in it are untrusted
+    waited: float | None = None  # seconds until its checks ended, or were given up; None: not kept
+    appeared: float | None = None  # seconds until a first check was seen; None: none was
+
+    @property
+    def name(self) -> str:
+        """Return its number with its host's sign."""
+        return numbered(self.number, self.url)
 
 
 class CiRun(Value):

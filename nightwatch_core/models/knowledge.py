@@ -7,6 +7,7 @@ from pydantic import Field
 
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Confidence, Edit
+from nightwatch_core.models.code import PullSign
 from nightwatch_core.models.value import Value
 
 # Words for what became of our issues, pull requests and fixes, and how right analyses proved.
@@ -52,6 +53,7 @@ class OutcomeEvent(Value):
 
     kind: OutcomeKind
     number: int | None = None  # of the issue or pull request
+    sign: PullSign = "#"  # before that number
     on: date
     night: str = ""
     words: tuple[str, ...] = ()  # what reviewers said
@@ -63,6 +65,7 @@ class FixWatch(Value):
     """A merged fix whose effect on its error is measured from night to night."""
 
     number: int  # of the pull request
+    sign: PullSign = "#"  # before that number
     merged_at: datetime
     deployed_at: datetime | None = None  # None: not yet in production, as far as we can tell
     before: OccurrenceCount = OccurrenceCount()
@@ -225,6 +228,7 @@ class Lesson(Value):
     has_fix: bool = False
     issue_number: int | None = None
     pr_number: int | None = None
+    pr_sign: PullSign = "#"  # before that number
     tags: tuple[str, ...] = ()
     first_detected: date
     run_id: str = ""

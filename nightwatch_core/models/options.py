@@ -128,6 +128,13 @@ class NightOptions(Value):
         False, "Close an issue once its fix is verified in production; else a comment proposes it."
     )
     max_pull_requests: int = _option(1, "New draft pull requests a night, at most.", ge=0, le=100)
+    ci_seconds: int = _option(
+        120,
+        "Seconds to wait for the first CI check of a draft, where earlier drafts do not show how "
+        "long that takes; 0: never wait for it.",
+        ge=0,
+        le=900,
+    )
 
     # proof
     gate: bool = _option(True, "Run the project's checks and tests on every fix in a sandbox.")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nightwatch_core.models.answer import Edit, Usage
-from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.code import ChangedFile, numbered
 from nightwatch_core.models.value import Value
 
 
@@ -157,6 +157,11 @@ class Receipt(Value):
     sha: str = ""  # that a draft's branch stands at; empty: not known
 
     @property
+    def name(self) -> str:
+        """Return its number with its host's sign; empty without one."""
+        return "" if self.number is None else numbered(self.number, self.url)
+
+    @property
     def names(self) -> frozenset[str]:
         """Return every error it counts for."""
         return frozenset((self.fingerprint, *self.also))
@@ -216,6 +221,11 @@ class OwnItem(Value):
     checks: Literal["passed", "failed", ""] = ""  # of a pull request's head; empty: not known
     as_patch: bool = False  # a draft without a branch; a service's has its issue's number
     fix: str = ""  # digest of a patch's edits
+
+    @property
+    def name(self) -> str:
+        """Return its number with its host's sign."""
+        return numbered(self.number, self.url)
 
     @property
     def names(self) -> frozenset[str]:

@@ -422,7 +422,8 @@ def _against_recurrence(lessons: list[Lesson]) -> str:
     issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
     place = worst.module or worst.transaction or worst.error_class
     if worst.watch and worst.outcome in MERGED:
-        return f"The fix of pull request #{worst.watch.number} was merged: see it help."
+        name = f"{worst.watch.sign}{worst.watch.number}"
+        return f"The fix of pull request {name} was merged: see it help."
     if worst.has_fix and worst.outcome not in TURNED_DOWN:
         return f"A fix for {place} is known{issue} and not in production: ship it."
     turned = f" (its fix: {worst.outcome})" if worst.has_fix else ""

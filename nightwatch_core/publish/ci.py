@@ -12,9 +12,10 @@ from nightwatch_core.models import proposals
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
-from nightwatch_core.models.code import CiRun, DraftCi
+from nightwatch_core.models.code import CiRun, DraftCi, numbered
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.check_history import CheckWait
 from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.publish.words import WORDS
 from nightwatch_core.text.escaping import code_span, markdown
@@ -111,7 +112,6 @@ def _texts(value: object) -> tuple[str, ...]:
 
 CI_FAILED = "ci-failed"  # a label
 LOOK_EVERY = 30.0  # seconds
-GRACE, BARE_GRACE = 180.0, 30.0  # seconds in which checks appear; where no CI is configured
 _NAMED, _LONGEST = 5, 600  # checks; characters
 _MADE = ("done", "already there")
 
@@ -127,7 +127,13 @@ class Watched:
     run: CiRun = CiRun(state="pending")
     former: str = ""  # its commit before the correction, of which checks may still tell
     since: float = 0.0  # seconds that had been waited when its branch came to stand at `sha`
+    appeared: float | None = None  # seconds that had been waited when a check was first seen
     corrected: str = ""  # the result of the one correction, for people; empty: none was tried
+
+    @property
+    def name(self) -> str:
+        """Return its number with its host's sign."""
+        return numbered(self.number, self.url)
 
     @property
     def is_red(self) -> bool:
@@ -178,7 +184,7 @@ class Waiting:
     report: RunReport
     drafts: list[Watched]
     hands: Hands
-    grace: float = GRACE
+    first_check: CheckWait
     waited: float = 0.0  # seconds
     receipts: list[proposals.Receipt] = field(default_factory=list)
     gates: dict[str, proposals.GateResult] = field(default_factory=dict)
@@ -198,7 +204,9 @@ class Waiting:
                 fingerprint=watched.draft.fingerprint,
                 url=watched.url,
                 state=watched.run.state,
-                text=watched.text,
+                text=self._text(watched),
+                waited=self.waited,
+                appeared=watched.appeared,
             )
             for watched in self.drafts
         )
@@ -209,6 +217,10 @@ class Waiting:
         """Publish something, and remember it."""
         self.receipts.append(self.hands.publish(proposal))
         return self.receipts[-1]
+
+    def _text(self, watched: Watched) -> str:
+        because = f"; {self.first_check.because}" if watched.run.state == "none" else ""
+        return watched.text + because
 
     @property
     def _repository(self) -> str:
@@ -225,11 +237,16 @@ class Waiting:
         for watched, run in zip(self.drafts, runs, strict=True):
             is_stale = bool(watched.former) and run.sha == watched.former
             watched.run = CiRun(state="pending", sha=run.sha) if is_stale else run
+            if watched.appeared is None and run.state in ("passed", "failed", "pending"):
+                watched.appeared = self.waited
             if watched.is_red and not watched.corrected:
                 watched.corrected = self._correct(watched)
         return any(
             watched.run.state == "pending"
-            or (watched.run.state == "none" and self.waited - watched.since < self.grace)
+            or (
+                watched.run.state == "none"
+                and self.waited - watched.since < self.first_check.seconds
+            )
             for watched in self.drafts
         )
 

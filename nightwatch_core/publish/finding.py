@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.record_fit import MISFIT
 from nightwatch_core.code.related_code import Reach
-from nightwatch_core.code.suspects import is_of
+from nightwatch_core.code.suspects import is_named
 from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
@@ -210,7 +210,7 @@ def awaited(analysis: Analysis) -> str:
     if status is None or status.kind != "changed":
         return ""
     by = f" by commit {status.sha[:10]}" if status.sha else ""
-    by = f" by #{status.pull}" if status.pull else by
+    by = f" by {status.sign}{status.pull}" if status.pull else by
     return f"already changed{by}, awaiting deploy"
 
 
@@ -269,11 +269,7 @@ def suspected(analysis: Analysis) -> Iterator[str]:
     if analysis.misfit:
         return
     if named:
-        suspects = [
-            item
-            for item in analysis.suspects
-            if is_of(item.pull, named) or (item.pull.number and named == f"#{item.pull.number}")
-        ]
+        suspects = [item for item in analysis.suspects if is_named(item.pull, named)]
     else:
         by_rules = analysis.model == RULES or analysis.by_fallback
         suspects = list(analysis.suspects) if by_rules else []
@@ -284,11 +280,11 @@ def suspected(analysis: Analysis) -> Iterator[str]:
         because = f": {reasons}" if reasons else ""
         sha = f" ({pull.sha[:10]})" if pull.number else ""
         # merging puts the number behind the title
-        title = pull.title.strip().removesuffix(f"(#{pull.number})").rstrip(" :")
+        title = pull.title.strip().removesuffix(f"({pull.sign}{pull.number})").rstrip(" :")
         came = f"{'merged' if pull.number else 'committed'} {moment(pull.merged_at)}"
         yield f"{pull.name} “{title}”{sha}{author}, {came}{because}"
     if named and not suspects:
-        yield f"pull request {named}" if named.startswith("#") else f"commit {named[:10]}"
+        yield f"pull request {named}" if named.startswith(("#", "!")) else f"commit {named[:10]}"
 
 
 def _age(analysis: Analysis, pull: MergedPull) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from nightwatch_core.code.diffs import Change, change_in, file_diffs, holds, meet
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, BaseBranchStatus
-from nightwatch_core.models.code import ChangedFile, OtherPull, Overlap
+from nightwatch_core.models.code import ChangedFile, OtherPull, Overlap, numbered, sign_of
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
@@ -155,9 +155,11 @@ def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> A
     base = report.base or report.commit
     branch = base.branch if base and base.branch else "HEAD"
     day = f" of {merged.at:%Y-%m-%d}" if merged.at else ""
-    number = f"#{merged.number}" if merged.number else f"commit {merged.sha[:10]}"
+    named = numbered(merged.number, merged.url)
+    number = named if merged.number else f"commit {merged.sha[:10]}"
     detail = f"Already changed on {branch} by {number}{day}, awaiting its deploy."
-    status = BaseBranchStatus(kind="changed", pull=merged.number, sha=merged.sha, detail=detail)
+    sign, sha = sign_of(merged.url), merged.sha
+    status = BaseBranchStatus(kind="changed", pull=merged.number, sign=sign, sha=sha, detail=detail)
     return updated.model_copy(update={"base_branch_status": status})
 
 

@@ -147,7 +147,7 @@ def _by_choice(reason: Reason | None, item: OwnItem | None, night: str) -> Reaso
     """Say with a reason of choice what this night made before it was taken up with it."""
     if reason is None or reason.cause != "choice" or item is None or item.night != night:
         return reason
-    return reason._replace(text=f"{reason.text}; #{item.number} was published before")
+    return reason._replace(text=f"{reason.text}; {item.name} was published before")
 
 
 def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
@@ -157,7 +157,7 @@ def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Commen
     if item.state == "open":
         return _news(finding, share, item, night)
     if settled := _settled(analysis, item):
-        return Reason("settled", f"issue #{item.number} {settled}")
+        return Reason("settled", f"{_named(item)} {settled}")
     if analysis.another_cause:
         return _issue(finding, share, night, comes_after=item.number)
     key = _news_key(commit, item, night)
@@ -243,11 +243,11 @@ def _joins(finding: FindingView, share: Share, item: OwnItem, night: str) -> Com
 
 
 def _nothing_to_add(analysis: Analysis, item: OwnItem) -> Reason | None:
-    nothing = f"nothing to add to issue #{item.number}"
+    nothing = f"nothing to add to {_named(item)}"
     if analysis.fix_alone and not analysis.has_fix:
         return Reason("nothing new", f"{nothing}: there is no fix")
     if analysis.ending.kind == "reused":
-        return Reason("nothing new", f"nothing new since issue #{item.number}")
+        return Reason("nothing new", f"nothing new since {_named(item)}")
     if not analysis.has_cause:
         return Reason("unknown", f"{nothing}: cause unknown")
     if analysis.confidence == "low" and not analysis.has_fix:
@@ -535,6 +535,10 @@ def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
     return draft.model_copy(update=news)
 
 
+def _named(item: OwnItem) -> str:
+    return f"{'issue' if item.kind == 'issue' or item.as_patch else 'draft'} {item.name}"
+
+
 def how_it_stands(item: OwnItem) -> str:
     """Say how a draft or a patch of ours stands.
 
@@ -544,4 +548,4 @@ def how_it_stands(item: OwnItem) -> str:
     what = "the patch on" if item.as_patch else "draft"
     shut, merged = "closed unmerged: not proposed again", "applied" if item.as_patch else "merged"
     state = {"closed": shut, "merged": merged}.get(item.state, item.state)
-    return f"{what} #{item.number} {'was' if item.state == 'closed' else 'is'} {state}"
+    return f"{what} {item.name} {'was' if item.state == 'closed' else 'is'} {state}"

@@ -133,7 +133,7 @@ class Recorder:
 
 
 def _slim(report: RunReport) -> RunReport:
-    """Reduce an earlier report to what later nights read: which errors there were."""
+    """Reduce an earlier report to what later nights read: its errors, and its drafts' checks."""
     dropped = tuple(DroppedGroup(group=group, reason="") for group in night_groups(report).groups)
     return RunReport(
         night=report.night,
@@ -141,6 +141,9 @@ def _slim(report: RunReport) -> RunReport:
         status=report.status,
         unsent=report.unsent,
         dropped=dropped,
+        commit=report.commit,
+        base=report.base,
+        ci=report.ci,
         started=report.started,
         finished=report.finished,
     )

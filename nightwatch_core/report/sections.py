@@ -97,7 +97,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
     publications += [
         Publication(
-            text=WORDS["open_items"][item.kind].format(item.number, _checks(item)),
+            text=WORDS["open_items"][item.kind].format(item.name, _checks(item)),
             address=line(item.url, LONG),
             note=next((told[n] for n in sorted(item.names) if n in told), line(item.title, TITLE)),
             state="waits",
@@ -114,7 +114,7 @@ def _checks(item: OwnItem) -> str:
 
 
 def _number(event: knowledge.OutcomeEvent) -> str:
-    return f" #{event.number}" if event.number is not None else ""
+    return f" {event.sign}{event.number}" if event.number is not None else ""
 
 
 def _figures(update: knowledge.OutcomeUpdate, event: knowledge.OutcomeEvent) -> str:
@@ -207,7 +207,7 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
             shown.add(("pull", watch.number))
             waiting = "merged, probably not in production yet"
             entry = Entry(
-                head=f"measuring the fix: pull request #{watch.number}",
+                head=f"measuring the fix: pull request {watch.sign}{watch.number}",
                 text=line(update.title or update.fingerprint, TITLE),
                 small=watch_figures(watch) if watch.deployed_at else waiting,
             )
@@ -217,7 +217,7 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
     for item in sorted(left if limits.standing else (), key=lambda item: -item.number):
         why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
         entry = Entry(
-            head=line(f"{_ITEMS[item.kind]} #{item.number} {item.state}{why}", NAME),
+            head=line(f"{_ITEMS[item.kind]} {item.name} {item.state}{why}", NAME),
             text=line(item.title, TITLE),
             small=line(" / ".join(item.words[:3]), TEXT),
             address=line(item.url, LONG),
@@ -240,7 +240,7 @@ def _answer(update: knowledge.OutcomeUpdate, report: RunReport) -> str:
     """Say for whoever rejected a proposal what became of it."""
     mine = [names_of(a) for a in report.analyses if update.fingerprint in names_of(a)]
     names = mine[0] if mine else frozenset[str]()
-    made = [r.number for r in opened(report, "pull") if names & r.names]
+    made = [r.name for r in opened(report, "pull") if names & r.names]
     skips = [s.reason for s in report.skips if s.kind == "pull" and s.fingerprint in names]
     return " ".join(plain.texts("answer", made=made, skips=skips))
 

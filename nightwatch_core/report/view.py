@@ -141,10 +141,12 @@ def _published(
 ) -> Iterator[blocks.Publication]:
     """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
     for receipt in receipts:
-        number = f" #{receipt.number}" if receipt.number is not None else ""
+        number = f" {receipt.name}" if receipt.name else ""
+        is_on_pull = (receipt.kind, receipt.on) == ("comment", "pull")
+        kind = "comment on pull" if is_on_pull else receipt.kind
         status = sections.WORDS["statuses"][receipt.status]
         yield blocks.Publication(
-            text=f"{_name_of(receipt.kind, report)}{number}{status}",
+            text=f"{_name_of(kind, report)}{number}{status}",
             address=line(receipt.url, blocks.LONG),
             note=line(receipt.reason or receipt.title, blocks.TEXT),
             state="published" if receipt.status in PUBLISHED else "failed",
@@ -152,7 +154,7 @@ def _published(
     for draft in report.ci:
         if fingerprints(draft.fingerprint):
             yield blocks.Publication(
-                text=line(f"checks of #{draft.number}", blocks.NAME),
+                text=line(f"checks of {draft.name}", blocks.NAME),
                 note=line(draft.text, blocks.TEXT),
                 state=_CHECKS.get(draft.state, "waits"),
             )

@@ -260,6 +260,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
         "cause",
         "fit",
         "on",
+        "sign",
     }
     fixed |= {"checks", "expires", "last_well", "outcome", "by", "delivery", "notify"}
 

@@ -46,6 +46,7 @@ class Failure(NamedTuple):
     status: int
     headers: dict[str, str]
     stored: bool
+    body: bytes
 
 
 class GitLab(Served):
@@ -73,10 +74,12 @@ class GitLab(Served):
         return f"{self.root}/{self.path}"
 
     def fail(
-        self, method: str, pattern: str, status: int = 502, stored: bool = False, **headers: str
-    ) -> None:
+        self, method: str, pattern: str, status: int = 502, stored: bool = False,
+        body: bytes = b'{"message": "spoilt"}', **headers: str,
+    ) -> None:  # fmt: skip
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self._failures.append(Failure(method, pattern, status, named, stored))
+        kind = {"Content-Type": "application/json"}
+        self._failures.append(Failure(method, pattern, status, kind | named, stored, body))
 
     def writes(self) -> list[str]:
         return [call for call in self.calls if not call.startswith("GET")]
@@ -437,7 +440,7 @@ class GitLab(Served):
                 if not one or one.stored:
                     status, told, more = gitlab.answer(self.command, self.path, self.headers, given)
                 if one:
-                    status, told, more = one.status, {"message": "spoilt"}, one.headers
+                    status, told, more = one.status, one.body, one.headers
                 self._send(status, told, more)
 
             do_GET = do_POST = do_PUT = do_DELETE = _any

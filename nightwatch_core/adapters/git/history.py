@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from nightwatch_core.adapters.git import command
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, MergedPull
+from nightwatch_core.models.code import (
+    Blame,
+    ChangedFile,
+    CommitDiff,
+    LoggedCommit,
+    MergedPull,
+    PullSign,
+)
 
 COMMITS_READ = 5_000  # of a history, newest first
 PULL_FILES = 3_000  # GitHub's own limit
@@ -67,6 +74,12 @@ def pull_of(commit: MainlineCommit) -> tuple[int, str] | None:
     return (0, subject) if commit.is_merge else None
 
 
+def _sign(commit: MainlineCommit) -> PullSign:
+    """Return what stands before the number of a commit's pull request."""
+    is_github = commit.is_merge and _GITHUB.match(commit.subject)
+    return "!" if not is_github and _GITLAB.search(commit.body) else "#"
+
+
 def number_in(subject: str) -> int:
     """Return the pull request that a commit's first line names; 0 where it names none."""
     named = pull_of(MainlineCommit("", True, "", "", subject, ""))
@@ -83,10 +96,17 @@ def merged_pulls(git: command.Git, sha: str, since: datetime) -> tuple[MergedPul
     return tuple(islice(_pulls(git, sha, *asked, f"--max-age={start}")[0], command.PULLS))
 
 
-def pull_numbers(git: command.Git, sha: str) -> dict[str, int]:
+class PullNumber(NamedTuple):
+    """A pull request's number, and what stands before it; 0 where none is known."""
+
+    number: int = 0
+    sign: PullSign = "#"
+
+
+def pull_numbers(git: command.Git, sha: str) -> dict[str, PullNumber]:
     """Return pull requests' numbers by the commits they brought, newest first."""
     pulls, merged = _pulls(git, sha, "--no-patch")
-    numbers = {pull.sha: pull.number for pull in pulls if pull.number}
+    numbers = {pull.sha: PullNumber(pull.number, pull.sign) for pull in pulls if pull.number}
     for own, number in tuple(numbers.items()):
         for commit in merged[own].commits if own in merged else ():
             numbers.setdefault(commit, number)
@@ -140,6 +160,7 @@ def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> Merged
     commits, authors = merged.get(commit.sha, MergedCommits())
     return MergedPull(
         number=named[0],
+        sign=_sign(commit),
         title=named[1][: command.TITLE_CHARACTERS],
         sha=commit.sha,
         author=authors or commit.author,  # who merged did not write it
@@ -247,16 +268,17 @@ class History:
         self._listed: set[str] = set()  # commits that a log told: they are part of the history
 
     @cached_property
-    def pulls(self) -> dict[str, int]:
+    def pulls(self) -> dict[str, PullNumber]:
         """Return pull request numbers by the commits they brought and by their merge commits."""
         return pull_numbers(self._git, self._sha)
 
     def resolve(self, name: str) -> str:
         """Return the full sha of the commit that is meant, "1a2b3c4" or "#12"; empty where none."""
         name = name.strip().lower()
-        if number := re.fullmatch(r"#(\d{1,9})", name):
+        if match := re.fullmatch(r"[#!](\d{1,9})", name):
             # Of a pull request the newest stands first: its merge, or the commit it was made to.
-            return next((sha for sha, pull in self.pulls.items() if pull == int(number[1])), "")
+            number = int(match[1])
+            return next((sha for sha, pull in self.pulls.items() if pull.number == number), "")
         if name in self._listed or not _SHORTENED.fullmatch(name):
             return name if name in self._listed else ""
         names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
@@ -384,12 +406,14 @@ class History:
 
     def _read(self, record: str) -> LoggedCommit:
         sha, author, at, subject = record.rstrip("\n").split("\0")[:4]
+        pull = self.pulls.get(sha, PullNumber())
         return LoggedCommit(
             sha=sha,
             author=author[: command.NAME_CHARACTERS],
             at=command.read_time(at),
             subject=subject[: command.TITLE_CHARACTERS],
-            pull=self.pulls.get(sha, 0),
+            pull=pull.number,
+            sign=pull.sign,
         )
 
     def _missing(self, below: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from nightwatch_core.adapters.git import command, objects
-from nightwatch_core.adapters.git.history import IGNORED_FILE, History, Obtain, blamed
+from nightwatch_core.adapters.git.history import IGNORED_FILE, History, Obtain, PullNumber, blamed
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models import code
 
@@ -122,8 +122,10 @@ class GitReader:
         raw = self._tree.nodes[path].raw
         ignored = self.read_file(IGNORED_FILE) or ""
         rows = blamed(self._git, self._commit.sha, raw, (start, last), ignored)
-        pulls = self._history.pulls
-        return tuple(row.model_copy(update={"pull": pulls.get(row.sha, 0)}) for row in rows)
+        pulls = ((row, self._history.pulls.get(row.sha, PullNumber())) for row in rows)
+        return tuple(
+            row.model_copy(update={"pull": pull.number, "sign": pull.sign}) for row, pull in pulls
+        )
 
     def show_commit(self, sha: str, path: str = "") -> code.CommitDiff | None:
         """Return a commit's changes: at most 50 files, 40,000 characters of each; else None."""

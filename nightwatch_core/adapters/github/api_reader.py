@@ -5,12 +5,14 @@ answers themselves.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from githubkit.response import Response
+from githubkit.utils import UNSET
 from pydantic import AliasPath, Field
 
 from nightwatch_core.adapters.git import command
@@ -23,6 +25,7 @@ from nightwatch_core.adapters.github.rows import (
     NamedCommitRow,
     TreeRow,
     read,
+    row,
 )
 from nightwatch_core.adapters.hosts.rows import R, Row, Text
 from nightwatch_core.adapters.hosts.writes import unless_absent
@@ -102,7 +105,8 @@ class ApiReader:
         """Ask nothing yet; raises `GiveUp` where the commit is not named by its full sha."""
         if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        self._repository = repository
+        self._repository, self._at = repository, repository.at
+        self._repos = repository.rest.repos
         self._commit = commit
         self._answers: SingleFlight[tuple[str, str], Any] = SingleFlight(ANSWERS)
         self._texts: SingleFlight[str, str | None] = SingleFlight(
@@ -178,11 +182,12 @@ class ApiReader:
             return ()
         most = max(1, min(limit, command.LOGGED_COMMITS))
         asked = min(command.LOGGED_COMMITS, 2 * most)  # every second may be a merge
-        query = {"sha": self._commit.sha, "per_page": asked} | ({"path": path} if path else {})
-        listed = self._repository.read_all(LoggedCommitRow, "commits", **query)
+        sha, below = self._commit.sha, path or UNSET
+        ask = partial(self._repos.list_commits, *self._at, sha=sha, path=below)
+        listed = self._repository.rows(LoggedCommitRow, ask, asked)
         with sending():
-            rows = tuple(islice(listed, asked))
-        return tuple(row.logged for row in rows if len(row.parents) < 2)[:most]
+            commits = tuple(islice(listed, asked))
+        return tuple(commit.logged for commit in commits if len(commit.parents) < 2)[:most]
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[code.ChangedFile, ...]:
         """Return what differs since both had the same, of at most 50 of the first 300 files.
@@ -202,16 +207,16 @@ class ApiReader:
         if not all(commits):
             raise GiveUp("only commits of this history can be compared")
         both = "...".join(commit.sha for commit in commits if commit)
-        return self._read(ComparedRow, f"compare/{both}").files
+        return self._read(ComparedRow, self._repos.compare_commits, both).files
 
     @property
     def _tree(self) -> CommitTree:
         def ask() -> CommitTree:
             sha = self._commit.sha
-            row = self._read(TreeRow, f"git/trees/{sha}", recursive="1")
-            if row.truncated:
+            tree = self._read(TreeRow, self._repository.rest.git.get_tree, sha, recursive="1")
+            if tree.truncated:
                 raise GiveUp("the repository is too large for GitHub's API: allow it to be cloned")
-            return CommitTree(row.nodes)
+            return CommitTree(tree.nodes)
 
         tree: CommitTree = self._answers.get(("tree", ""), ask)
         return tree
@@ -271,19 +276,21 @@ class ApiReader:
 
     def _found(self, name: str) -> CommitDiffRow | None:
         if name.startswith("#"):
-            merge = self._read(MergedAsRow, f"pulls/{int(name[1:])}")
+            merge = self._read(MergedAsRow, self._repository.rest.pulls.get, int(name[1:]))
             name = merge.sha if merge.merged else ""
         if not name:
             return None
-        row = self._read(CommitDiffRow, f"commits/{name}")
+        found = self._read(CommitDiffRow, self._repos.get_commit, name)
         # The files stand on the first page, which is not needed here.
-        both = f"compare/{row.sha}...{self._commit.sha}"
-        relation = self._read(ComparedRow, both, page=2, per_page=1)
-        return row if relation.status in ("ahead", "identical") else None
+        both = f"{found.sha}...{self._commit.sha}"
+        relation = self._read(ComparedRow, self._repos.compare_commits, both, page=2, per_page=1)
+        return found if relation.status in ("ahead", "identical") else None
 
-    def _read(self, kind: type[R], below: str, **query: Any) -> R:
+    def _read(
+        self, kind: type[R], ask: Callable[..., Response[Any, Any]], *names: Any, **query: Any
+    ) -> R:
         with sending():
-            return self._repository.read(kind, below, **query)
+            return row(kind, ask(*self._at, *names, **query))
 
 
 def _is_below(path: str, folder: str) -> bool:

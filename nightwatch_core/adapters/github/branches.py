@@ -3,16 +3,18 @@
 The branch appears last: whatever fails before leaves nothing that anyone can see.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
-from urllib.parse import quote
+
+from githubkit.response import Response
 
 from nightwatch_core.adapters.git import objects
 from nightwatch_core.adapters.git.branch import PathState, Refused, Step
-from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.rows import CommitRow, RefRow, ShaRow, TreeRow
+from nightwatch_core.adapters.github.client import Repository, ref_of
+from nightwatch_core.adapters.github.rows import CommitRow, ShaRow, TreeRow, row
 from nightwatch_core.adapters.hosts.branches import HostBranches, Plan
-from nightwatch_core.adapters.hosts.writes import Rejected, Writes
+from nightwatch_core.adapters.hosts.writes import Rejected, Writes, unless_absent
 
 
 class Trees:
@@ -25,7 +27,7 @@ class Trees:
     def list(self, sha: str) -> dict[str, objects.Node]:
         """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
         if sha not in self._listed:
-            tree = self._repository.read(TreeRow, f"git/trees/{sha}")
+            tree = row(TreeRow, self._repository.rest.git.get_tree(*self._repository.at, sha))
             if tree.truncated:
                 raise Rejected("a folder of the repository is too large for GitHub's API")
             self._listed[sha] = tree.nodes
@@ -66,16 +68,17 @@ class Branches(HostBranches):
 
     def __init__(self, repository: Repository, writes: Writes) -> None:
         super().__init__(writes)
-        self._repository = repository
+        self._repository, self._at = repository, repository.at
+        self._git = repository.rest.git
         self._trees = Trees(repository)
         self._commits: dict[str, CommitRow] = {}
 
     def head(self, branch: str) -> str | None:
-        row = self._repository.find(RefRow, f"git/ref/{_ref(branch)}")
-        return row.sha if row else None
+        ref = self._repository.find_ref(branch)
+        return ref.sha if ref else None
 
     def delete(self, branch: str) -> None:
-        self._repository.send("DELETE", f"git/refs/{_ref(branch)}")
+        self._git.delete_ref(*self._at, ref_of(branch))
 
     def _build(self, branch: str, plan: Plan, tip: str | None, done: int) -> tuple[str, bool]:
         """Return the commit that the new branch stands at; not new where somebody was faster."""
@@ -84,7 +87,7 @@ class Branches(HostBranches):
             commit, root = self._commit_step(step, commit, root)
 
         def create() -> str:
-            self._repository.send("POST", "git/refs", ref=f"refs/heads/{branch}", sha=commit)
+            self._git.create_ref(*self._at, ref=f"refs/heads/{branch}", sha=commit)
             return commit
 
         tip = self._writes.make(create, lambda: self.head(branch))
@@ -95,7 +98,7 @@ class Branches(HostBranches):
 
         def move() -> str:
             # Refused where somebody has moved the branch meanwhile.
-            self._repository.send("PATCH", f"git/refs/{_ref(branch)}", sha=new, force=False)
+            self._git.update_ref(*self._at, ref_of(branch), sha=new, force=False)
             return new
 
         return self._writes.make(move, lambda: new if self.head(branch) == new else None)
@@ -111,22 +114,24 @@ class Branches(HostBranches):
             }
             for path, state in step.expected.items()
         ]
-        tree = self._make_object("git/trees", tree=changes, base_tree=root)
+        make_tree = partial(self._git.create_tree, *self._at, tree=changes, base_tree=root)
+        tree = self._make_object(make_tree)
         if self._trees.differences(root, tree) != step.expected:
             raise Refused("the commit would change other files than proposed")
-        commit = self._make_object("git/commits", message=step.message, tree=tree, parents=[parent])
-        return commit, tree
+        make_commit = partial(self._git.create_commit, *self._at, message=step.message, tree=tree)
+        return self._make_object(partial(make_commit, parents=[parent])), tree
 
-    def _make_object(self, below: str, **body: Any) -> str:
+    def _make_object(self, make: Callable[[], Response[Any, Any]]) -> str:
         """Make a tree or commit: it is named by its content, so twice does no harm."""
-        return self._writes.make(lambda: self._repository.make(ShaRow, below, **body)).sha
+        return self._writes.make(lambda: row(ShaRow, make())).sha
 
     def _root(self, commit: str) -> str | None:
         if commit not in self._commits:
-            row = self._repository.find(CommitRow, f"git/commits/{commit}", (404, 422))
-            if row is None:
+            ask = partial(self._git.get_commit, *self._at, commit)
+            found = unless_absent(lambda: row(CommitRow, ask()), (404, 422))
+            if found is None:
                 return None
-            self._commits[commit] = row
+            self._commits[commit] = found
         return self._commits[commit].tree
 
     def _parents(self, commit: str) -> tuple[str, ...]:
@@ -140,7 +145,3 @@ class Branches(HostBranches):
 
     def content(self, node: objects.Node) -> bytes:
         return self._repository.read_blob(node.oid)
-
-
-def _ref(branch: str) -> str:
-    return f"heads/{quote(branch, safe='/')}"

@@ -6,10 +6,11 @@ commit statuses. What may not be read is unknown, and is never taken for a pass.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import httpx
+from githubkit.response import Response
 
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE
@@ -29,8 +30,9 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
 def log_of_run(repository: Repository, run: int) -> str:
     """Return the end of the first failed job's log; empty where none failed, or none is there."""
-    answer: Any = repository.ask(f"actions/runs/{run}/jobs", spare=True, per_page=100)
-    jobs = answer.get("jobs") if isinstance(answer, dict) else None
+    actions = repository.rest.actions
+    listed = actions.list_jobs_for_workflow_run(*repository.at, run, per_page=100).json()
+    jobs = listed.get("jobs") if isinstance(listed, dict) else None
     rows = [row for row in jobs or () if isinstance(row, dict)]
     failed = (row["id"] for row in rows if row.get("conclusion") == "failure" and "id" in row)
     job = next(failed, None)
@@ -63,11 +65,6 @@ _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
 _MAY_NOT = "check runs cannot be read: grant the token read access to Actions (an App: Checks)"
 _NO_STATUSES = "commit statuses cannot be read: grant the token read access to Commit statuses"
-_LISTS: Mapping[str, Callable[[str], tuple[str, dict[str, str]]]] = {
-    "check_runs": lambda sha: (f"commits/{sha}/check-runs", {"filter": "latest"}),
-    "workflow_runs": lambda sha: ("actions/runs", {"head_sha": sha}),
-    "statuses": lambda sha: (f"commits/{sha}/status", {}),
-}
 _LOGS = {"check_runs": log_of_job, "workflow_runs": log_of_run}
 
 
@@ -160,9 +157,8 @@ class ChecksReader:
         """Return the results of one source; None where they may not, or cannot, be read."""
         if source in self._refused:
             return None
-        path, query = _LISTS[source](sha)
         try:
-            answer = self._repository.ask(path, spare=True, per_page=100, **query)
+            answer: Any = self._asked(source, sha).json()
         except Rejected:
             self._refused.add(source)
             return None
@@ -177,6 +173,14 @@ class ChecksReader:
             numbered.sort(key=lambda row: row["run_number"])
             rows = list({str(row.get("workflow_id")): row for row in numbered}.values())
         return tuple(_concluded(row, source) for row in rows)
+
+    def _asked(self, source: str, sha: str) -> Response[Any, Any]:
+        rest, at = self._repository.rest, self._repository.at
+        if source == "check_runs":
+            return rest.checks.list_for_ref(*at, sha, filter_="latest", per_page=100)
+        if source == "workflow_runs":
+            return rest.actions.list_workflow_runs_for_repo(*at, head_sha=sha, per_page=100)
+        return rest.repos.get_combined_status_for_ref(*at, sha, per_page=100)
 
 
 def _concluded(row: Mapping[str, Any], source: str) -> Concluded:

@@ -5,18 +5,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import httpx
 from githubkit.auth import TokenAuthStrategy
+from githubkit.response import Response
+from githubkit_schemas.core import RestVersionSwitcher
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.github.connection import SILENCE, Connection, Server, origin
 from nightwatch_core.adapters.github.rows import (
     AccountRow,
     BlobRow,
+    RefRow,
     RepositoryRow,
     owner_and_name,
     read,
+    row,
 )
 from nightwatch_core.adapters.github.sign_in import AppTokens, GitHubSignIn, checked_address
 from nightwatch_core.adapters.hosts.rows import R
@@ -65,17 +70,6 @@ class GitHubClient(Connection):
         """Return a token for git; that of an App is valid for twenty minutes at least."""
         return self.app.token() if self.app else self._fixed.get_secret_value()
 
-    def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        address = path
-        asked: dict[str, Any] | None = {"per_page": 100, **query}
-        for _ in range(PAGES):
-            response, rows = self.ask("GET", address, _list, query=asked)
-            yield from (row for row in rows if isinstance(row, dict))
-            address, asked = response.links.get("next", {}).get("url", ""), None
-            if not address:
-                return
-        raise GiveUp(f"GitHub's list has more than {PAGES} pages")
-
     def location_of(self, path: str) -> str:
         """Return the address that GitHub redirects to; empty without one, or if it is unencrypted.
 
@@ -92,10 +86,20 @@ class GitHubClient(Connection):
         return str(further.url) if is_own or further.url.scheme == "https" else ""
 
 
-def _list(body: Any) -> list[Any]:
-    if isinstance(body, list):
-        return body
-    raise GiveUp("GitHub answered no list where one is documented")
+class _Pages:
+    """Takes the rows out of the pages of one list; raises `GiveUp` for one that does not end."""
+
+    def __init__(self) -> None:
+        self._left = PAGES
+
+    def __call__(self, page: Response[Any, Any]) -> list[Any]:
+        self._left -= 1
+        rows = page.json()
+        if not isinstance(rows, list):
+            raise GiveUp("GitHub answered no list where one is documented")
+        if self._left < 0:
+            raise GiveUp(f"GitHub's list has more than {PAGES} pages")
+        return [row for row in rows if isinstance(row, dict)]
 
 
 class Repository(NamedTuple):
@@ -114,41 +118,35 @@ class Repository(NamedTuple):
     def full_name(self) -> str:
         return f"{self.owner}/{self.name}"
 
-    def path(self, below: str = "") -> str:
-        """Return the API's path to the repository, or to something `below` it."""
-        return f"/repos/{self.full_name}/{below}".rstrip("/")
+    @property
+    def at(self) -> tuple[str, str]:
+        """Return owner and name, as githubkit's methods take them first."""
+        return self.owner, self.name
+
+    @property
+    def rest(self) -> RestVersionSwitcher:
+        return self.client.rest
 
     def describe(self) -> RepositoryRow:
-        return self.read(RepositoryRow, "")
+        return row(RepositoryRow, self.rest.repos.get(*self.at))
 
-    def ask(self, below: str, *, spare: bool = False, **query: Any) -> Any:
-        """Return the JSON that is there; the sign-in may lack a `spare` right."""
-        return self.client.ask("GET", self.path(below), query=query, spare=spare)[1]
+    def rows(
+        self, kind: type[R], ask: Callable[..., Response[Any, Any]], page: int = 100
+    ) -> Iterator[R]:
+        """Yield the rows of a list; `ask` is a method of githubkit that takes only `per_page`."""
+        listed = self.rest.paginate(ask, _Pages(), per_page=page)
+        return (read(kind, item) for item in listed)
 
-    def read(self, kind: type[R], below: str, **query: Any) -> R:
-        """Return what is there as a row; raises `GiveUp` where it is not as documented."""
-        row: R = self.client.ask("GET", self.path(below), partial(read, kind), query=query)[1]
-        return row
-
-    def find(self, kind: type[R], below: str, absent: tuple[int, ...] = (404,)) -> R | None:
-        """Return what is there as a row; None for the HTTP statuses of what is not there."""
-        return unless_absent(lambda: self.read(kind, below), absent)
-
-    def read_all(self, kind: type[R], below: str, **query: Any) -> Iterator[R]:
-        return (read(kind, row) for row in self.client.pages(self.path(below), query))
-
-    def send(self, method: str, below: str, **body: Any) -> None:
-        self.client.ask(method, self.path(below), body=body)
-
-    def make(self, kind: type[R], below: str, **body: Any) -> R:
-        row: R = self.client.ask("POST", self.path(below), partial(read, kind), body=body)[1]
-        return row
+    def find_ref(self, branch: str) -> RefRow | None:
+        """Return where a branch stands; None where there is none."""
+        ask = partial(self.rest.git.get_ref, *self.at, ref_of(branch))
+        return unless_absent(lambda: row(RefRow, ask()))
 
     def read_blob(self, oid: str) -> bytes:
         """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
-        row = self.read(BlobRow, f"git/blobs/{oid}")
+        blob = row(BlobRow, self.rest.git.get_blob(*self.at, oid))
         try:
-            return base64.b64decode(row.content)
+            return base64.b64decode(blob.content)
         except ValueError as error:
             raise GiveUp(f"GitHub's file {oid[:10]} is no base64") from error
 
@@ -173,12 +171,17 @@ class Repository(NamedTuple):
         return {key: answer.get(f"f{name}") for name, key in names.items()}
 
 
+def ref_of(branch: str) -> str:
+    """Return a branch as paths name it."""
+    return f"heads/{quote(branch, safe='/')}"
+
+
 def account(client: GitHubClient) -> str:
     """Return the login that our items are made with; empty where GitHub does not tell it."""
     if client.app and (login := client.app.current().login):
         return login
     try:
-        return read(AccountRow, client.ask("GET", "/user")[1]).login
+        return row(AccountRow, client.rest.users.get_authenticated()).login
     except Rejected:  # a token of GitHub Actions
         pass
     try:

@@ -15,7 +15,7 @@ from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.connection import SILENCE
 from nightwatch_core.adapters.github.pulls import merged_pulls
-from nightwatch_core.adapters.github.rows import NamedCommitRow, TreeRow
+from nightwatch_core.adapters.github.rows import NamedCommitRow, TagRow, TreeRow, row
 from nightwatch_core.adapters.hosts.clone import (
     FETCHING_SILENCE,
     CloneHost,
@@ -23,6 +23,7 @@ from nightwatch_core.adapters.hosts.clone import (
     Described,
     Origin,
 )
+from nightwatch_core.adapters.hosts.writes import unless_absent
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -75,8 +76,8 @@ class ApiHost:
         return merged_pulls(self._repository, self._base, since)
 
     def releases(self) -> tuple[Release, ...]:
-        rows = self._repository.ask("tags", per_page=RELEASES)
-        names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
+        ask = partial(self._repository.rest.repos.list_tags, *self._repository.at)
+        names = (tag.name for tag in islice(self._repository.rows(TagRow, ask, RELEASES), RELEASES))
         commits = ((name, self._find(f"tags/{name}")) for name in names)
         releases = (Release(version=name, sha=row.sha, at=row.at) for name, row in commits if row)
         return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
@@ -105,14 +106,14 @@ class ApiHost:
     @cached_property
     def _mainline(self) -> tuple[NamedCommitRow, ...]:
         """The commits that the base branch went through, newest first, without merged branches."""
-        row: NamedCommitRow | None = self._tip()
-        assert row is not None
-        sha, mainline = row.sha, list[NamedCommitRow]()
-        rows = self._repository.read_all(NamedCommitRow, "commits", sha=sha)
+        tip, mainline = self._tip(), list[NamedCommitRow]()
+        ask = partial(self._repository.rest.repos.list_commits, *self._repository.at, sha=tip.sha)
+        rows = self._repository.rows(NamedCommitRow, ask)
         by_sha = {row.sha: row for row in islice(rows, MAINLINE_COMMITS)}
-        while row:
-            mainline.append(row)
-            row = by_sha.get(row.parents[0]) if row.parents else None
+        commit: NamedCommitRow | None = tip
+        while commit:
+            mainline.append(commit)
+            commit = by_sha.get(commit.parents[0]) if commit.parents else None
         return tuple(mainline)
 
 
@@ -120,8 +121,8 @@ def find_commit(repository: Repository, name: str) -> NamedCommitRow | None:
     """Return the commit that a name stands for; None where it stands for none."""
     if ".." in name or len(name) > 250 or not name.isprintable():
         return None
-    ref = quote(name, safe="/")
-    return repository.find(NamedCommitRow, f"commits/{ref}", (404, 409, 422))
+    ask = partial(repository.rest.repos.get_commit, *repository.at, quote(name, safe="/"))
+    return unless_absent(lambda: row(NamedCommitRow, ask()), (404, 409, 422))
 
 
 T = TypeVar("T")
@@ -206,7 +207,8 @@ class GitHubClone(CloneHost):
     def _sizes(self, sha: str) -> Mapping[str, int]:
         try:
             with sending():
-                tree = self._api.read(TreeRow, f"git/trees/{sha}", recursive="1")
+                at = self._api.at
+                tree = row(TreeRow, self._api.rest.git.get_tree(*at, sha, recursive="1"))
         except (TryLater, GiveUp):
             return {}
         return {entry.sha: entry.size for entry in tree.tree if entry.size is not None}

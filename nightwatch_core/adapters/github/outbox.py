@@ -9,11 +9,10 @@ from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branches import Branches
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, account
 from nightwatch_core.adapters.github.connection import SERVICE
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, row
 from nightwatch_core.adapters.hosts.outbox import HostOutbox, Kind
 from nightwatch_core.adapters.hosts.ownership import Ours
-from nightwatch_core.adapters.hosts.rows import Row
-from nightwatch_core.adapters.hosts.writes import Rejected, Writes
+from nightwatch_core.adapters.hosts.writes import Rejected, Writes, unless_absent
 from nightwatch_core.models import proposals
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
@@ -42,6 +41,7 @@ class GitHubOutbox(HostOutbox):
         """
         self._pulls = pulls
         self._repository = Repository.of(client, repository)
+        self._rest, self._at = self._repository.rest, self._repository.at
         writes = Writes(SERVICE, clock, pause)
         branches = Branches(self._repository, writes)
         super().__init__(branches, writes, clock, ours or Ours(partial(account, client)), scrub)
@@ -54,29 +54,29 @@ class GitHubOutbox(HostOutbox):
         return self._repository.describe().default_branch
 
     def _issues(self) -> Iterable[IssueRow]:
-        rows = self._repository.read_all(
-            IssueRow, "issues", labels=LABEL, state="all", sort="created", direction="desc"
-        )
-        return (row for row in rows if not row.is_pull)
+        ask = partial(self._rest.issues.list_for_repo, *self._at, labels=LABEL, state="all")
+        rows = self._repository.rows(IssueRow, partial(ask, sort="created", direction="desc"))
+        return (item for item in rows if not item.is_pull)
 
     def _item(self, on: Kind, number: int) -> IssueRow | None:
-        return self._repository.find(IssueRow, f"issues/{number}", (404, 410))
+        ask = partial(self._rest.issues.get, *self._at, number)
+        return unless_absent(lambda: row(IssueRow, ask()), (404, 410))
 
     def _comments(self, on: Kind, number: int) -> Iterable[CommentRow]:
-        return self._repository.read_all(CommentRow, f"issues/{number}/comments")
+        ask = partial(self._rest.issues.list_comments, *self._at, number)
+        return self._repository.rows(CommentRow, ask)
 
     def _pulls_of(self, branch: str) -> Iterable[PullRow]:
         head = f"{self._repository.owner}:{branch}"
-        rows = self._repository.read_all(PullRow, "pulls", head=head, state="all")
-        return (row for row in rows if row.branch == branch)
+        ask = partial(self._rest.pulls.list, *self._at, head=head, state="all")
+        return (pull for pull in self._repository.rows(PullRow, ask) if pull.branch == branch)
 
     def _make_issue(self, issue: proposals.OpenIssue, labels: list[str]) -> IssueRow:
-        return self._repository.make(
-            IssueRow, "issues", title=issue.title, body=issue.body, labels=labels
-        )
+        create = partial(self._rest.issues.create, *self._at, labels=[*labels])
+        return row(IssueRow, create(title=issue.title, body=issue.body))
 
     def _make_comment(self, on: Kind, number: int, body: str) -> CommentRow:
-        return self._repository.make(CommentRow, f"issues/{number}/comments", body=body)
+        return row(CommentRow, self._rest.issues.create_comment(*self._at, number, body=body))
 
     def _make_pull(
         self, pull: proposals.DraftPull, base: str, labels: list[str]
@@ -89,9 +89,8 @@ class GitHubOutbox(HostOutbox):
         return self._create_pull(pull, base, draft=False), (NO_DRAFTS,)
 
     def _create_pull(self, pull: proposals.DraftPull, base: str, *, draft: bool) -> PullRow:
-        return self._repository.make(
-            PullRow,
-            "pulls",
+        made = self._rest.pulls.create(
+            *self._at,
             title=pull.title,
             body=pull.body,
             head=pull.branch,
@@ -99,20 +98,23 @@ class GitHubOutbox(HostOutbox):
             draft=draft,
             maintainer_can_modify=False,
         )
+        return row(PullRow, made)
 
     def _reopen(self, number: int) -> None:
-        self._repository.send("PATCH", f"issues/{number}", state="open", state_reason="reopened")
+        self._rest.issues.update(*self._at, number, state="open", state_reason="reopened")
 
     def _close(self, number: int) -> None:
-        self._repository.send("PATCH", f"issues/{number}", state="closed", state_reason="completed")
+        self._rest.issues.update(*self._at, number, state="closed", state_reason="completed")
 
     def _make_label(self, name: str, color: str, text: str) -> None:
-        if self._repository.find(Row, f"labels/{quote(name)}") is None:
-            words = {"name": name, "color": color, "description": text}
-            self._writes.make(lambda: self._repository.send("POST", "labels", **words))
+        issues, at = self._rest.issues, self._at
+        find = partial(unless_absent, partial(issues.get_label, *at, quote(name)))
+        if find() is None:
+            create = partial(issues.create_label, *at, name=name, color=color, description=text)
+            self._writes.make(create, find)
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None:
-        self._repository.send("PATCH", f"issues/{number}", body=body)
+        self._rest.issues.update(*self._at, number, body=body)
 
     def _label(self, on: Kind, number: int, labels: list[str]) -> None:
-        self._repository.send("POST", f"issues/{number}/labels", labels=labels)
+        self._rest.issues.add_labels(*self._at, number, labels=labels)

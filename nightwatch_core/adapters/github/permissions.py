@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import httpx
 
-from nightwatch_core.adapters.github.client import Repository
+from nightwatch_core.adapters.github.client import Repository, ref_of
 from nightwatch_core.adapters.github.connection import printable
 from nightwatch_core.adapters.github.rows import RepositoryRow, read
 from nightwatch_core.adapters.hosts.writes import Forbidden
@@ -36,13 +36,15 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     Only issues count unless `pulls`. Raises `Forbidden` where a permission is missing, which the
     message names, and `GiveUp` where the repository takes no issues, or no pull requests.
     """
-    response, answer = repository.client.ask("GET", repository.path())
-    row = read(RepositoryRow, answer)
+    rest, at = repository.rest, repository.at
+    response = rest.repos.get(*at)
+    row = read(RepositoryRow, response.json())
     needs = NEEDS if pulls else NEEDS[:1]
     _check_repository(row, pulls=pulls)
-    paths = ("issues", f"git/ref/heads/{row.default_branch}", "pulls")
-    for path in paths[: len(needs)]:
-        repository.ask(path, per_page=1)
+    rest.issues.list_for_repo(*at, per_page=1)
+    if pulls:
+        rest.git.get_ref(*at, ref_of(row.default_branch))
+        rest.pulls.list(*at, per_page=1)
     if app := repository.client.app:
         finding = _of_app(app.current().permissions, needs)
     elif "x-oauth-scopes" in response.headers:

@@ -6,6 +6,7 @@ squash or rebase makes new ones, of which only the last is known.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
@@ -180,7 +181,8 @@ def other_pulls(
     listed = _listed(repository, _QUERIES["others"], OTHER_PAGES, since)
 
     def files(pull: ListedPullRow) -> Iterator[ChangedFile]:
-        rows = repository.read_all(ChangedFileRow, f"pulls/{pull.number}/files")
+        ask = partial(repository.rest.pulls.list_files, *repository.at, pull.number)
+        rows = repository.rows(ChangedFileRow, ask)
         below = (row for row in islice(rows, 100) if {row.path, row.old_path} & paths)
         return (row.change for row in below)
 

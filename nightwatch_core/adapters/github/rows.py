@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any
 
+from githubkit.response import Response
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -16,8 +17,9 @@ from pydantic import (
 
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.git.objects import Node
+from nightwatch_core.adapters.github.connection import SAFE, SERVICE
 from nightwatch_core.adapters.hosts import rows
-from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Text
+from nightwatch_core.adapters.hosts.rows import Comment, Item, R, Row, Sha, Text
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import ChangedFile
 
@@ -55,6 +57,7 @@ _TEAM = ("OWNER", "MEMBER", "COLLABORATOR")
 class IssueRow(Item):
     """An issue, or a pull request as the list of issues has it."""
 
+    body: Text  # without it our key would not be found
     is_pull: Annotated[bool, BeforeValidator(bool)] = Field(False, validation_alias="pull_request")
     labels: Annotated[tuple[Text, ...], NAMES] = ()
     comments: int = 0
@@ -99,6 +102,7 @@ class RepositoryRow(Row):
 class PullRow(Item):
     """A pull request as the list of pull requests has it."""
 
+    body: Text
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
     head: Text = Field("", validation_alias=AliasPath("head", "sha"))
     base: Text = Field("", validation_alias=AliasPath("base", "sha"))
@@ -115,19 +119,19 @@ class AccountRow(Row):
 class RefRow(Row):
     """Where a branch stands."""
 
-    sha: Text = Field(validation_alias=AliasPath("object", "sha"))
+    sha: Sha = Field(validation_alias=AliasPath("object", "sha"))
 
 
 class ShaRow(Row):
     """An object of git, by its name."""
 
-    sha: Text
+    sha: Sha
 
 
 class CommitRow(Row):
     """A commit of the git data API."""
 
-    tree: Text = Field(validation_alias=AliasPath("tree", "sha"))
+    tree: Sha = Field(validation_alias=AliasPath("tree", "sha"))
     parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
@@ -139,6 +143,12 @@ class NamedCommitRow(Row):
     at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
     message: Text = Field("", validation_alias=AliasPath("commit", "message"))
     parents: Annotated[tuple[Text, ...], SHAS] = ()
+
+
+class TagRow(Row):
+    """A tag."""
+
+    name: Text
 
 
 class TreeEntryRow(Row):
@@ -192,9 +202,15 @@ class BlobTextRow(Row):
     isTruncated: bool = False
 
 
+def row(kind: type[R], response: Response[Any, Any]) -> R:
+    """Return a response as that kind; raises as `read`, and `AnswerUnread` for that to a write."""
+    is_read = response.raw_request.method in SAFE
+    return (rows.read if is_read else rows.made)(kind, response.json(), SERVICE)
+
+
 def read(kind: type[R], answer: Any) -> R:
     """Return the answer as that kind; raises `GiveUp` where it is not as documented."""
-    return rows.read(kind, answer, "GitHub")
+    return rows.read(kind, answer, SERVICE)
 
 
 def owner_and_name(repository: str) -> tuple[str, str]:

@@ -3,8 +3,9 @@
 import re
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator
 from datetime import datetime
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -13,11 +14,12 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth import AppAuthStrategy, BaseAuthStrategy
+from githubkit.response import Response
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.github.connection import BadCredentials, Connection, Server
-from nightwatch_core.adapters.github.rows import owner_and_name, read
-from nightwatch_core.adapters.hosts.rows import Row, Text
+from nightwatch_core.adapters.github.rows import owner_and_name, row
+from nightwatch_core.adapters.hosts.rows import R, Row, Text
 from nightwatch_core.adapters.hosts.writes import Rejected
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
@@ -159,7 +161,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         self._repository = repository
         self._read_only = server.read_only
         signing = AppAuthStrategy(app_id, checked_key(_plain(sign_in.private_key)))
-        self._connection = Connection(server._replace(read_only=False), signing)
+        self._connection = Connection(server._replace(read_only=False, harmless=True), signing)
         self._lock = threading.Lock()
         self._current: TokenRow | None = None
 
@@ -186,11 +188,11 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
     def current(self, stale: str = "") -> TokenRow:
         """Return the token with what it may do, as `token` does."""
         with self._lock:
-            row, soon = self._current, time.time() + RENEWED_BEFORE
-            is_stale = row and row.token.get_secret_value() == stale
-            if row is None or is_stale or row.expires_at.timestamp() <= soon:
-                self._current = row = self._make()
-            return row
+            token, soon = self._current, time.time() + RENEWED_BEFORE
+            is_stale = token and token.token.get_secret_value() == stale
+            if token is None or is_stale or token.expires_at.timestamp() <= soon:
+                self._current = token = self._make()
+            return token
 
     def _make(self) -> TokenRow:
         installation = self._installation()
@@ -201,30 +203,33 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             if name in granted
         }
         held |= {name: "read" for name in _SPARE if name in granted}
-        answer = self._ask(
-            "POST",
-            f"/app/installations/{installation.id}/access_tokens",
-            f"installation {installation.id} of the GitHub App may not use {self._repository}: "
+        apps, number = self._connection.rest.apps, installation.id
+        wanted = {"repositories": [self._at[1]], "permissions": held}
+        ask = partial(apps.create_installation_access_token, number, data=wanted)
+        token = self._ask(
+            TokenRow,
+            ask,
+            f"installation {number} of the GitHub App may not use {self._repository}: "
             "give it access in the installation's settings, or correct GITHUB_REPO",
-            body={"repositories": [self._at[1]], "permissions": held},
         )
         login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
-        return read(TokenRow, answer).model_copy(update={"login": login})
+        return token.model_copy(update={"login": login})
 
     def _installation(self) -> InstallationRow:
+        apps = self._connection.rest.apps
+        ask = partial(apps.get_repo_installation, *self._at)
         if number := self._installation_id:
-            path = f"/app/installations/{number}"
+            ask = partial(apps.get_installation, int(number))
             advice = (
                 f"the GitHub App has no installation {number}: correct "
                 "GITHUB_APP_INSTALLATION_ID, or leave it out to have it looked up"
             )
         else:
-            path = f"/repos/{self._repository}/installation"
             advice = (
                 f"the GitHub App is not installed on {self._repository}: install it there, or "
                 "correct GITHUB_REPO"
             )
-        installation = read(InstallationRow, self._ask("GET", path, advice))
+        installation = self._ask(InstallationRow, ask, advice)
         if installation.suspended_at:
             raise StopTheNight(
                 "the GitHub App's installation is suspended: lift that in the settings of the "
@@ -232,11 +237,9 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             )
         return installation
 
-    def _ask(
-        self, method: str, path: str, advice: str, body: Mapping[str, Any] | None = None
-    ) -> Any:
+    def _ask(self, kind: type[R], ask: Callable[[], Response[Any, Any]], advice: str) -> R:
         try:
-            return self._connection.ask(method, path, body=body, harmless=True)[1]
+            return row(kind, ask())
         except (BadCredentials, Rejected) as error:
             if isinstance(error, BadCredentials) or _UNKNOWN in error.reason.lower():
                 raise StopTheNight(

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from urllib.parse import quote
+from typing import Any
 
 from nightwatch_core.adapters.github.checks import ChecksReader
-from nightwatch_core.adapters.github.client import GitHubClient, Repository, account
+from nightwatch_core.adapters.github.client import GitHubClient, Repository, account, ref_of
 from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
 from nightwatch_core.adapters.github.rows import (
     CommentRow,
@@ -15,6 +15,7 @@ from nightwatch_core.adapters.github.rows import (
     NamedCommitRow,
     PullRow,
     RefRow,
+    row,
 )
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import Item
@@ -32,32 +33,32 @@ class GitHubTracker(HostTracker):
     def __init__(self, client: GitHubClient, repository: str, ours: Ours | None = None) -> None:
         super().__init__(repository, ours or Ours(partial(account, client)))
         self._repository = Repository.of(client, repository)
+        self._rest, self._at = self._repository.rest, self._repository.at
         self._checks = ChecksReader(self._repository)
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        pulls = (self._repository.read(PullRow, f"pulls/{number}") for number in numbers)
-        return tuple(map(self._checks.run, pulls))
+        pulls = (self._rest.pulls.get(*self._at, number) for number in numbers)
+        return tuple(self._checks.run(row(PullRow, pull)) for pull in pulls)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         return other_pulls(self._repository, frozenset(paths), since)
 
     def _lacking(self) -> str:
-        ref = f"git/ref/heads/{quote(self._repository.describe().default_branch, safe='/')}"
-        return self._checks.results(self._repository.read(RefRow, ref).sha).lacking
+        ref = ref_of(self._repository.describe().default_branch)
+        tip = row(RefRow, self._rest.git.get_ref(*self._at, ref))
+        return self._checks.results(tip.sha).lacking
 
     def _rows(self) -> Iterable[IssueRow]:
         """Yield them in the order of making, in which none changes its page."""
-        return self._repository.read_all(
-            IssueRow, "issues", labels=LABEL, state="all", sort="created", direction="asc"
-        )
+        ask = partial(self._rest.issues.list_for_repo, *self._at, labels=LABEL, state="all")
+        return self._repository.rows(IssueRow, partial(ask, sort="created", direction="asc"))
 
     def _with_branches(self, rows: tuple[Item, ...]) -> tuple[Item, ...]:
         """The list of issues does not tell the branches of pull requests."""
         if not any(row.is_pull for row in rows):
             return rows
-        listed = self._repository.read_all(
-            PullRow, "pulls", state="all", sort="updated", direction="desc"
-        )
+        ask = partial(self._rest.pulls.list, *self._at, state="all", sort="updated")
+        listed = self._repository.rows(PullRow, partial(ask, direction="desc"))
         pulls = {pull.number: pull for pull in islice(listed, LATEST_PULLS)}
         return tuple(
             row.model_copy(update={"branch": pull.branch, "head": pull.head})
@@ -67,10 +68,11 @@ class GitHubTracker(HostTracker):
         )
 
     def _comments(self, row: Item) -> Iterable[CommentRow]:
-        lists = [f"issues/{row.number}/comments"] if getattr(row, "comments", 0) else []
-        if row.is_pull:
-            lists += [f"pulls/{row.number}/reviews", f"pulls/{row.number}/comments"]
-        rows = (row for path in lists for row in self._repository.read_all(CommentRow, path))
+        pulls = self._rest.pulls
+        lists: list[Any] = [self._rest.issues.list_comments] if getattr(row, "comments", 0) else []
+        lists += [pulls.list_reviews, pulls.list_review_comments] if row.is_pull else []
+        asked = (partial(ask, *self._at, row.number) for ask in lists)
+        rows = (comment for ask in asked for comment in self._repository.rows(CommentRow, ask))
         return unless_absent(lambda: tuple(rows), (404, 410)) or ()  # moved, or deleted
 
     def _edited(self, merged: Sequence[int]) -> frozenset[int]:
@@ -81,8 +83,7 @@ class GitHubTracker(HostTracker):
 
     def _applied_at(self, key: str, base: str, since: datetime) -> datetime | None:
         """Return when a commit came to the base whose message holds the patch's key."""
-        rows = self._repository.read_all(
-            NamedCommitRow, "commits", sha=base, since=since.isoformat()
-        )
+        ask = partial(self._rest.repos.list_commits, *self._at, sha=base, since=since)
+        rows = self._repository.rows(NamedCommitRow, ask)
         applied = (row.at for row in islice(rows, HISTORY_READ) if key in row.message)
         return unless_absent(lambda: next(applied, None), (404, 409))

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from nightwatch_core.adapters.git import objects
 from nightwatch_core.adapters.git.branch import PathState, Refused, Step, state_at
 from nightwatch_core.adapters.gitlab.client import Project
+from nightwatch_core.adapters.gitlab.rows import BranchRow, CommitRow, DiffRow, EntryRow
 from nightwatch_core.adapters.hosts.branches import HostBranches, Plan
 from nightwatch_core.adapters.hosts.writes import Rejected, Writes
 
@@ -20,21 +21,21 @@ class Branches(HostBranches):
         self._above: dict[str, tuple[str, ...]] = {}  # parents by commit
 
     def head(self, branch: str) -> str | None:
-        row = self._project.find(_at(branch))
-        return str(row["commit"]["id"]) if row else None
+        row = self._project.find(BranchRow, _at(branch))
+        return row.commit.sha if row else None
 
     def delete(self, branch: str) -> None:
         self._project.delete(_at(branch))
 
     def content(self, node: objects.Node) -> bytes:
-        return bytes(self._project.ask(f"/repository/blobs/{node.oid}/raw").content)
+        return self._project.content(f"/repository/blobs/{node.oid}/raw")
 
     def _root(self, commit: str) -> str | None:
         if commit not in self._above:
-            row = self._project.find(f"/repository/commits/{commit}", stats="false")
+            row = self._project.find(CommitRow, f"/repository/commits/{commit}", stats="false")
             if row is None:
                 return None
-            self._above[commit] = tuple(row["parent_ids"])
+            self._above[commit] = row.parents
         return commit
 
     def _nodes_near(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
@@ -43,17 +44,16 @@ class Branches(HostBranches):
             if folder and (folder not in nodes or nodes[folder].mode != objects.FOLDER):
                 continue
             asked = {"ref": root, "path": folder, "pagination": "keyset"}
-            for row in self._project.rows("/repository/tree", **asked):
-                path = str(row["path"])
-                nodes[path] = objects.Node(path, row["mode"], row["id"], None, path)
+            for row in self._project.rows(EntryRow, "/repository/tree", **asked):
+                nodes[row.path] = objects.Node(row.path, row.mode, row.id, None, row.path)
         return nodes
 
     def _parents(self, commit: str) -> tuple[str, ...]:
         return self._above[commit] if self._root(commit) else ()
 
     def _changed(self, parent: str, commit: str) -> dict[str, PathState]:
-        rows = self._project.rows(f"/repository/commits/{commit}/diff")
-        paths = {str(row[side]) for row in rows for side in ("old_path", "new_path")}
+        rows = self._project.rows(DiffRow, f"/repository/commits/{commit}/diff")
+        paths = {path for row in rows for path in (row.old_path, row.new_path)}
         now, nothing = self._nodes_near(commit, paths), PathState(objects.GONE, "")
         return {path: state_at(now, path) or nothing for path in paths}
 
@@ -85,13 +85,14 @@ class Branches(HostBranches):
 
         def make() -> str:
             row = self._project.make(
+                CommitRow,
                 "/repository/commits",
                 branch=branch,
                 commit_message=step.message,
                 actions=[_action(path, texts[path], path in before) for path in step.expected],
                 **start,
             )
-            return str(row["id"])
+            return row.sha
 
         new = self._writes.make(make, made)
         if self._parents(new) == (parent,) and self._changed(parent, new) == step.expected:

@@ -8,15 +8,17 @@ import re
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import httpx
 from gitlab import Gitlab
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
+from gitlab.exceptions import GitlabParsingError
 
 from nightwatch_core.adapters.hosts import writes
-from nightwatch_core.adapters.hosts.rows import R, read
+from nightwatch_core.adapters.hosts.rows import R, made, read
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.text.plain_text import retry_after, text_table
@@ -161,29 +163,47 @@ class Project:
         """Return the name that our items are made with."""
         return str(self.ask("/user", below=False).get("username", ""))
 
-    def ask(self, path: str = "", *, below: bool = True, **query: Any) -> Any:
-        """Return the JSON at a path `below` the project; of files and logs the response."""
-        raw = path.endswith(_TEXTS)
-        return self._gitlab.http_get(f"{self._at}{path}" if below else path, query, raw=raw)
+    def ask(self, path: str = "", *, below: bool = True, **query: Any) -> dict[str, Any]:
+        """Return the JSON object at a path `below` the project."""
+        answer = self._gitlab.http_get(f"{self._at}{path}" if below else path, query)
+        if not isinstance(answer, dict):
+            raise GiveUp(f"GitLab answered no object to {traffic.words_of(path, chr(0))}")
+        return answer
 
-    def find(self, path: str, **query: Any) -> Any:
-        return writes.unless_absent(lambda: self.ask(path, **query))
+    def content(self, path: str) -> bytes:
+        """Return a file or a log."""
+        return bytes(self._gitlab.http_get(f"{self._at}{path}", raw=True).content)  # type: ignore[union-attr]
 
-    def rows(self, path: str, /, **query: Any) -> Iterator[dict[str, Any]]:
+    def read(self, kind: type[R], path: str = "", /, **query: Any) -> R:
+        return read(kind, self.ask(path, **query), SERVICE)
+
+    def find(self, kind: type[R], path: str, /, **query: Any) -> R | None:
+        return writes.unless_absent(lambda: self.read(kind, path, **query))
+
+    def rows(self, kind: type[R], path: str, /, **query: Any) -> Iterator[R]:
+        """Yield the rows of a list; raises `GiveUp` for an answer that is none."""
         asked = {"per_page": 100, **query}
         try:
-            yield from self._gitlab.http_list(f"{self._at}{path}", asked, iterator=True)
-        except LookupError:
+            for row in self._gitlab.http_list(f"{self._at}{path}", asked, iterator=True):
+                yield read(kind, row, SERVICE)
+        except (GitlabParsingError, LookupError, TypeError, RecursionError):
             raise GiveUp("GitLab answered no list where one is documented") from None
 
-    def read_all(self, kind: type[R], path: str, /, **query: Any) -> Iterator[R]:
-        return (read(kind, row, SERVICE) for row in self.rows(path, **query))
+    def make(self, kind: type[R], path: str, /, **body: Any) -> R:
+        """Make something; raises `AnswerUnread` where GitLab took it and answered in another form.
 
-    def make(self, path: str, /, **body: Any) -> Any:
-        return self._gitlab.http_post(f"{self._at}{path}", post_data=body)
+        Nothing is made again after that: whoever makes it looks for it.
+        """
+        try:
+            answer = self._gitlab.http_post(f"{self._at}{path}", post_data=body)
+        except GitlabParsingError:
+            answer = {}
+        return made(kind, answer, SERVICE)
 
     def change(self, path: str, /, **body: Any) -> None:
-        self._gitlab.http_put(f"{self._at}{path}", post_data=body)
+        """Change something; what GitLab answers to a change that it made is not needed."""
+        with suppress(GitlabParsingError):
+            self._gitlab.http_put(f"{self._at}{path}", post_data=body)
 
     def delete(self, path: str) -> None:
         self._gitlab.http_delete(f"{self._at}{path}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from nightwatch_core.adapters.gitlab.client import SERVICE, SILENCE, Project
+from nightwatch_core.adapters.gitlab.rows import BranchRow, CommitRow, ProjectRow
 from nightwatch_core.adapters.hosts.clone import FETCHING_SILENCE, CloneHost, Described, Origin
 
 
@@ -16,15 +17,19 @@ class GitLabHost(CloneHost):
         self._project = project
 
     def _describe(self) -> Described:
-        row = self._project.ask()
-        address = f"{row['web_url']}/-"  # below which GitLab has what others have below the name
-        return Described(row["path_with_namespace"], row["default_branch"] or "main", address)
+        row = self._project.read(ProjectRow)
+        address = f"{row.html_url}/-"  # below which GitLab has what others have below the name
+        return Described(row.full_name, row.default_branch or "main", address)
 
     def _sha_of(self, names: Sequence[str], *, branches: Sequence[str]) -> str:
-        paths = (*(f"branches/{quote(name, safe='')}" for name in branches),)
-        paths = (*paths, *(f"commits/{name}" for name in names))
-        row = next(filter(None, (self._project.find(f"/repository/{p}") for p in paths)), None)
-        return str(row.get("commit", row)["id"]) if row else ""
+        for name in branches:
+            path = f"/repository/branches/{quote(name, safe='')}"
+            if branch := self._project.find(BranchRow, path):
+                return branch.commit.sha
+        for name in names:
+            if commit := self._project.find(CommitRow, f"/repository/commits/{name}"):
+                return commit.sha
+        return ""
 
     def _origin_of(self, described: Described) -> Origin:
         project = self._project

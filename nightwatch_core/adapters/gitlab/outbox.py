@@ -3,11 +3,12 @@
 import re
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from urllib.parse import quote
 
 from nightwatch_core.adapters.gitlab.branches import Branches
 from nightwatch_core.adapters.gitlab.client import SERVICE, Project
-from nightwatch_core.adapters.gitlab.rows import ItemRow, NoteRow
+from nightwatch_core.adapters.gitlab.rows import ItemRow, LabelRow, NoteRow, ProjectRow, TokenRow
 from nightwatch_core.adapters.hosts.outbox import HostOutbox, Kind
 from nightwatch_core.adapters.hosts.ownership import Ours
 from nightwatch_core.adapters.hosts.rows import read
@@ -47,55 +48,51 @@ class GitLabOutbox(HostOutbox):
 
     def probe(self) -> str:
         """Say what can be written, without writing; raises `GiveUp` that names what is missing."""
-        row, name = self._project.ask(), self._project.place.path
+        row, name = self._project.read(ProjectRow), self._project.place.path
         try:
-            token = self._project.ask("/personal_access_tokens/self", below=False)
+            answer = self._project.ask("/personal_access_tokens/self", below=False)
         except Rejected:  # an older server, or another kind of token
-            token = {}
-        scopes = [str(scope) for scope in token.get("scopes", ["api"])]
+            answer = {}
+        scopes = read(TokenRow, answer, SERVICE).scopes
         if "api" not in scopes:
             held = ", ".join(scopes) or "none"
             raise Forbidden(f"the token lacks the scope api (it has {held}): make a new one")
-        rights = (row.get("permissions") or {}).values()
-        level = max((right["access_level"] for right in rights if right), default=0)
         role, needed = ("Developer", DEVELOPER) if self._pulls else ("Reporter", REPORTER)
-        if level < needed:
+        if row.role < needed:
             raise Forbidden(f"the token's owner needs the role {role} in {name}")
-        for what in ("issues", "merge requests")[: 1 + self._pulls]:
-            level_of = f"{what.replace(' ', '_')}_access_level"
-            if row.get("archived") or row.get(level_of) == "disabled":
+        levels = {"issues": row.issues, "merge requests": row.merge_requests}
+        for what in tuple(levels)[: 1 + self._pulls]:
+            if row.archived or levels[what] == "disabled":
                 raise GiveUp(f"{what} are switched off in {name}, or it is archived")
         finding = f"{name}: issues{' and merge requests' * self._pulls} can be written"
-        if row.get("visibility") != "public":
+        if row.visibility != "public":
             return finding
         warning = f"{name} is public, everybody will read production errors in its issues"
         return f"{finding}. Warning: {warning}"
 
     def _default_branch(self) -> str:
-        return str(self._project.ask()["default_branch"])
+        return self._project.read(ProjectRow).default_branch
 
     def _issues(self) -> Iterable[ItemRow]:
         asked = {"labels": LABEL, "scope": "all", "order_by": "created_at", "sort": "desc"}
-        return self._project.read_all(ItemRow, LISTS["issue"], **asked, pagination="keyset")
+        return self._project.rows(ItemRow, LISTS["issue"], **asked, pagination="keyset")
 
     def _item(self, on: Kind, number: int) -> ItemRow | None:
-        row = self._project.find(f"{LISTS[on]}/{number}")
-        return read(ItemRow, row, SERVICE) if row else None
+        return self._project.find(ItemRow, f"{LISTS[on]}/{number}")
 
     def _comments(self, on: Kind, number: int) -> Iterable[NoteRow]:
         return notes(self._project, on, number)
 
     def _pulls_of(self, branch: str) -> Iterable[ItemRow]:
         asked = {"source_branch": branch, "state": "all", "scope": "all"}
-        return self._project.read_all(ItemRow, LISTS["pull"], **asked)
+        return self._project.rows(ItemRow, LISTS["pull"], **asked)
 
     def _make_issue(self, issue: proposals.OpenIssue, labels: list[str]) -> ItemRow:
         return self._made("issue", issue.title, issue.body, labels)
 
     def _make_comment(self, on: Kind, number: int, body: str) -> NoteRow:
         path = f"{LISTS[on]}/{number}"
-        made = self._project.make(f"{path}/notes", body=without_commands(body))
-        row = read(NoteRow, made, SERVICE)
+        row = self._project.make(NoteRow, f"{path}/notes", body=without_commands(body))
         return row.model_copy(update={"html_url": note_url(self._project, path, row)})
 
     def _make_pull(
@@ -105,14 +102,14 @@ class GitLabOutbox(HostOutbox):
         return self._made("pull", f"Draft: {pull.title}", pull.body, labels, **branches), ()
 
     def _made(self, on: Kind, title: str, body: str, labels: list[str], **more: str) -> ItemRow:
-        row = self._project.make(
+        return self._project.make(
+            ItemRow,
             LISTS[on],
             title=title[:TITLE],
             description=without_commands(body),
             labels=_commas(labels),
             **more,
         )
-        return read(ItemRow, row, SERVICE)
 
     def _reopen(self, number: int) -> None:
         self._project.change(f"{LISTS['issue']}/{number}", state_event="reopen")
@@ -121,9 +118,10 @@ class GitLabOutbox(HostOutbox):
         self._project.change(f"{LISTS['issue']}/{number}", state_event="close")
 
     def _make_label(self, name: str, color: str, text: str) -> None:
-        if self._project.find(f"/labels/{quote(name, safe='')}") is None:
+        find = partial(self._project.find, LabelRow, f"/labels/{quote(name, safe='')}")
+        if find() is None:
             words = {"name": name, "color": f"#{color}", "description": text}
-            self._writes.make(lambda: self._project.make("/labels", **words))
+            self._writes.make(partial(self._project.make, LabelRow, "/labels", **words), find)
 
     def _rewrite(self, on: Kind, number: int, body: str) -> None:
         self._project.change(f"{LISTS[on]}/{number}", description=without_commands(body))
@@ -144,7 +142,7 @@ def without_commands(body: str) -> str:
 def notes(project: Project, on: Kind, number: int) -> Iterable[NoteRow]:
     """Yield what people and programs wrote about an item, oldest first."""
     path = f"{LISTS[on]}/{number}"
-    rows = project.read_all(NoteRow, f"{path}/notes", sort="asc", order_by="created_at")
+    rows = project.rows(NoteRow, f"{path}/notes", sort="asc", order_by="created_at")
     for row in rows:
         if not row.system:
             yield row.model_copy(update={"html_url": note_url(project, path, row)})

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from nightwatch_core.adapters.hosts.writes import AnswerUnread
 from nightwatch_core.errors import GiveUp
 
 
@@ -14,6 +15,7 @@ def _text(value: object) -> str:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}(?:[0-9a-f]{24})?$")]
 
 
 class Row(BaseModel):
@@ -57,6 +59,16 @@ class Item(Authored):
 
 
 R = TypeVar("R", bound=Row)
+
+
+def made(kind: type[R], answer: Any, service: str) -> R:
+    """Return the answer to a write as that kind; raises `AnswerUnread` for one in no known form."""
+    try:
+        return read(kind, answer, service)
+    except GiveUp as odd:
+        raise AnswerUnread(
+            f"{odd}. It may have been done anyway: the next night checks before it tries again"
+        ) from None
 
 
 def read(kind: type[R], answer: Any, service: str) -> R:

@@ -115,6 +115,7 @@ def test_merged_pulls_are_read_off_the_first_parents(shop):
         (42, "Ship fish chilled", ("fish.rb",)),
         (41, "Quote lines", ("b c.rb", "basket.rb")),
     ]
+    assert [pull.name for pull in pulls[1:3]] == ["pull request !12", "pull request #42"]
     assert pulls[2].author == "Bob"
     assert pulls[3].sha == sha(shop, "main~4")
 

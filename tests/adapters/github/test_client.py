@@ -24,7 +24,7 @@ def described(server, clock=None):
 
 
 def create(where, title="x"):
-    return where.send("POST", "issues", title=title)
+    return where.rest.issues.create(*where.at, title=title)
 
 
 def test_requests_carry_what_github_wants(server):

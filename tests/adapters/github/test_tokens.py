@@ -48,7 +48,7 @@ def test_who_only_reads_holds_a_token_that_cannot_write(server):
     reading = client(server, read_only=True)
     where = Repository.of(reading, "acme/shop")
     with pytest.raises(GiveUp, match="reading only"):
-        where.send("POST", "issues", title="x")
+        where.rest.issues.create(*where.at, title="x")
     described(reading)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
     assert reading.query("query{a}", {}) == {"a": 1}
@@ -63,7 +63,7 @@ def test_permissions_that_were_not_granted_are_not_asked_for(server):
     assert asking.app.current().permissions == {"metadata": "read", "issues": "write"}
     where = Repository.of(asking, "acme/shop")
     with pytest.raises(Forbidden, match="contents=read"):
-        where.ask("git/ref/heads/main")
+        where.find_ref("main")
 
 
 def test_many_threads_ask_for_one_token(server):

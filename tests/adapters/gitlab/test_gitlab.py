@@ -1,5 +1,6 @@
 """GitLab over HTTP, against a stand-in that is strict about its documented API."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +15,7 @@ from twins.reading import MemoryClock
 from nightwatch_core.adapters.gitlab.client import Place, Project
 from nightwatch_core.adapters.gitlab.code_host import GitLabHost
 from nightwatch_core.adapters.gitlab.outbox import GitLabOutbox
+from nightwatch_core.adapters.gitlab.rows import CommitRow, ItemRow
 from nightwatch_core.adapters.gitlab.tracker import GitLabTracker
 from nightwatch_core.adapters.hosts.writes import LONGEST_WAIT, Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -64,6 +66,8 @@ def test_an_issue_a_draft_and_notes_are_published_once_and_found_again(server):
     assert [
         (item.kind, item.number, item.state, item.branch) for item in tracker(server).own_items()
     ] == [("issue", 1, "open", ""), ("pull", 1, "open", BRANCH)]
+    assert [item.name for item in tracker(server).own_items()] == ["#1", "!1"]
+    assert [receipt.name for receipt in receipts] == ["#1", "!1", "#1"]
     assert [*server.labels] == ["nightwatch:useful", "nightwatch:wrong"]
     assert [one for one in server.writes() if one != "POST /labels"] == [
         "POST /issues", "POST /repository/commits", "POST /merge_requests", "POST /issues/1/notes",
@@ -81,6 +85,86 @@ def test_what_was_cut_off_is_looked_for_and_not_doubled(server, path, stored):
     assert [one.status for one in receipts] == ["done"] * 3
     assert (len(server.items), len(server.said["issues", 1])) == (2, 1)
     assert git(server.git.folder, "rev-list", "--count", f"main..{BRANCH}") == "1"
+
+
+MADE = {
+    "issue": ("POST", "/issues$"),
+    "note": ("POST", "/notes$"),
+    "branch and commit": ("POST", "/repository/commits$"),
+    "merge request": ("POST", "/merge_requests$"),
+    "label": ("POST", "/labels$"),
+}
+ODD = TABLES["odd answers"]
+
+
+def everything(out, server):
+    return [out.publish(one).status for one in (issue(), pull(server), comment(1))]
+
+
+@pytest.mark.parametrize("body", ODD)
+@pytest.mark.parametrize("what", list(MADE))
+def test_a_write_answered_in_no_known_form_is_looked_for_and_not_made_again(server, what, body):
+    server.fail(*MADE[what], status=201, stored=True, body=body.encode())
+    statuses = everything(outbox(server), server)
+    again = everything(outbox(server), server)
+
+    assert (statuses, again) == (["done"] * 3, ["already there"] * 3)
+    assert (len(server.items), len(server.said["issues", 1])) == (2, 1)
+    assert git(server.git.folder, "rev-list", "--count", f"main..{BRANCH}") == "1"
+    assert sorted(server.writes()) == [
+        "POST /issues", "POST /issues/1/notes", "POST /labels", "POST /labels",
+        "POST /merge_requests", "POST /repository/commits",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ODD)
+@pytest.mark.parametrize("what", list(MADE))
+def test_where_it_cannot_be_seen_either_it_is_unknown_and_made_another_night(server, what, body):
+    server.fail(*MADE[what], status=201, stored=False, body=body.encode())
+    statuses = everything(outbox(server), server)
+
+    for path in ("/issues", "/merge_requests", "/issues/1/notes", "/repository/commits"):
+        assert server.writes().count(f"POST {path}") <= 1
+    again = everything(outbox(server), server)
+    assert {"unknown"} >= {*statuses} - {"done", "refused"}
+    assert {*again} <= {"done", "already there"}
+    assert (len(server.items), len(server.said["issues", 1])) == (2, 1)
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_a_change_that_gitlab_made_needs_no_answer(server, body):
+    outbox(server).publish(issue())
+    server.close("issues", 1)
+    server.fail("PUT", "/issues/1$", status=200, stored=True, body=body.encode())
+    assert outbox(server).publish(reopen(1)).status == "done"
+    assert server.items["issues", 1]["state"] == "opened"
+    assert server.writes().count("PUT /issues/1") == 1
+
+
+LISTED = {
+    "issues": "/issues$",
+    "merge requests": "/merge_requests$",
+    "notes": "/notes$",
+    "branch": "/repository/branches/main$",
+    "commit": "/repository/commits/[0-9a-f]+$",
+    "folder": "/repository/tree$",
+}
+
+
+@pytest.mark.parametrize("body", TABLES["odd lists"])
+@pytest.mark.parametrize("what", list(LISTED))
+def test_what_is_read_in_no_known_form_is_an_error_of_ours_and_makes_nothing_twice(
+    server, what, body
+):
+    everything(outbox(server), server)
+    writes = server.writes()
+    for _ in range(3):
+        server.fail("GET", LISTED[what], status=200, body=body.encode())
+    for proposal in (issue(), pull(server), comment(1)):
+        with suppress(TryLater, GiveUp):
+            outbox(server).publish(proposal)
+    assert [one for one in server.writes() if one not in writes] == []
+    assert (len(server.items), len(server.said["issues", 1])) == (2, 1)
 
 
 def test_a_draft_of_several_commits_is_gone_on_with_where_it_was_cut_off(server):
@@ -156,7 +240,7 @@ def test_a_merged_draft_tells_whether_it_was_edited(server):
     server.merge(1)
     assert [(one.state, one.edited) for one in tracker(server).own_items()] == [("merged", False)]
     more = project(server)
-    more.make("/repository/commits", branch=BRANCH, commit_message="Mine",
+    more.make(CommitRow, "/repository/commits", branch=BRANCH, commit_message="Mine",
               actions=[{"action": "create", "file_path": "x", "content": "1"}])  # fmt: skip
     assert [one.edited for one in tracker(server).own_items()] == [True]
 
@@ -245,14 +329,14 @@ def test_what_is_missing_is_named(server):
     with pytest.raises(StopTheNight, match="GITLAB_TOKEN"):
         Project(server.project, "glpat-old").account()
     with pytest.raises(GiveUp, match="reading only"):
-        tracker(server)._project.make("/issues", title="x")
+        tracker(server)._project.make(ItemRow, "/issues", title="x")
 
 
 def test_what_the_documentation_does_not_know_is_refused_by_the_stand_in(server):
     with pytest.raises(GiveUp, match="colour is unknown"):
-        list(project(server).rows("/issues", colour="red"))
+        list(project(server).rows(ItemRow, "/issues", colour="red"))
     with pytest.raises(GiveUp, match="title is missing"):
-        project(server).make("/issues", description="x")
+        project(server).make(ItemRow, "/issues", description="x")
     with pytest.raises(GiveUp, match="GITLAB_PROJECT"):
         Project(f"{server.root}/acme/other", server.token).ask()
 

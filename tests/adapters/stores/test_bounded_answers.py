@@ -5,6 +5,7 @@ import time
 import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude.model import Calls
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.rows import TagRow
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.slack.client import SlackCalls
@@ -145,10 +147,12 @@ def test_a_redirect_to_another_machine_is_not_followed(ask):
 def test_a_link_to_a_next_page_elsewhere_is_not_followed():
     with service(200, {}, lambda: iter([b"[]"])) as (other, stolen):
         link = {"link": f'<{other.replace("127.0.0.1", "127.0.0.2")}/x>; rel="next"'}
-        with service(200, link, lambda: iter([b"[{}]"])) as (address, asked):
+        page = [b'[{"name": "v1"}]']
+        with service(200, link, lambda: iter(page)) as (address, asked):
             client = GitHubClient(GitHubSignIn(token=SecretStr("github_pat_x")), address)
+            shop = Repository.of(client, "acme/shop")
             with pytest.raises(GiveUp, match="another machine"):
-                list(client.pages("/repos/acme/shop/branches", {}))
+                list(shop.rows(TagRow, partial(client.rest.repos.list_tags, *shop.at)))
             assert len(asked) == 1
         assert not stolen
 

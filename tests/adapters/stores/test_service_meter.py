@@ -98,8 +98,8 @@ def test_github_is_counted_with_its_waits_and_the_end_of_its_token(tmp_path):
         server.fail("GET", "shop$", status=429, headers=headers)
         ends = {"github-authentication-token-expiration": "2026-12-01 00:00:00 UTC"}
         server.fail("GET", "nowhere$", status=404, headers=ends)
-        client.ask("GET", "/repos/acme/shop")
+        client.rest.repos.get("acme", "shop")
         with pytest.raises(GiveUp):
-            client.ask("GET", "/repos/acme/nowhere")
+            client.rest.repos.get("acme", "nowhere")
     assert _counted("GitHub") == (3, 1, 0, 1, 7.0, True)
     assert METER.calls()["GitHub"].expires == NEVER

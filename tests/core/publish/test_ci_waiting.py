@@ -20,7 +20,8 @@ from nightwatch_core.models.proposals import (
     receipt_for,
 )
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish.ci import BARE_GRACE, GRACE, Hands, Waiting, carried, watched_drafts
+from nightwatch_core.publish.check_history import CheckWait
+from nightwatch_core.publish.ci import Hands, Waiting, carried, watched_drafts
 from nightwatch_core.report.builder import start_report
 from nightwatch_core.text.markers import read_marker
 
@@ -64,10 +65,11 @@ class World:
         sha = NEW if isinstance(proposal, PullUpdate) else ""
         return receipt_for(proposal, self.status, 12, reason="no").model_copy(update={"sha": sha})
 
-    def wait(self, minutes=15, made=MADE, grace=GRACE):
+    def wait(self, minutes=15, made=MADE, first_check=180.0):
         hands = Hands(self.look, self.mend, self.publish, FILES.get, self.paused.append)
         drafts = watched_drafts((DRAFT,), (made,), OPTIONS)
-        result = Waiting(report(), drafts, hands, grace).until_the_end(minutes)
+        wait = CheckWait(first_check, "waited so long")
+        result = Waiting(report(), drafts, hands, wait).until_the_end(minutes)
         (self.end,) = result.ci
         return result
 
@@ -84,7 +86,7 @@ def report(**more):
     [
         ((PENDING, NONE, GREEN), "passed", "its checks passed", 60),
         ((PENDING,), "pending", "still running: the next night looks", 900),
-        ((NONE,), "none", "no CI checks appeared: this does not count as passed", 180),
+        ((NONE,), "none", "appeared: this does not count as passed; waited so long", 180),
         ((NONE, PENDING, GREEN), "passed", "passed", 60),
         ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
         (("GitHub is away", GREEN), "passed", "passed", 30),
@@ -101,10 +103,21 @@ def test_how_checks_end_and_how_long_that_is_waited_for(runs, state, text, secon
     assert not world.asked
 
 
-def test_where_no_ci_is_configured_another_service_gets_half_a_minute():
+@pytest.mark.parametrize("seconds", [0, 30, 90])
+def test_a_first_check_is_waited_for_as_long_as_earlier_drafts_say(seconds):
     world = World(NONE)
-    world.wait(grace=BARE_GRACE)
-    assert (world.end.state, sum(world.paused)) == ("none", 30)
+    world.wait(first_check=seconds)
+    assert (world.end.state, sum(world.paused)) == ("none", seconds)
+    assert (world.end.waited, world.end.appeared) == (seconds, None)
+
+
+def test_when_a_first_check_was_seen_is_kept_for_later_nights():
+    world = World(NONE, NONE, PENDING, GREEN)
+    world.wait()
+    assert (world.end.waited, world.end.appeared) == (90, 60)
+    world = World(RED, CiRun(state="none", sha=NEW), mended=MENDED)
+    world.wait(first_check=30)
+    assert world.end.appeared == 0, "that of the first commit"
 
 
 def test_red_is_mended_once_on_the_same_branch_and_looked_at_again():
