@@ -24,7 +24,7 @@ from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
-from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, NightOptions
+from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, RunReport
 from nightwatch_core.patterns.ignore_suggestions import rule_from
 from nightwatch_core.publish.blocks import Table as Cells
@@ -252,7 +252,7 @@ def options_of_words() -> tuple[NightOptions, Allowance]:
     options = wiring.with_default_ports(night_options({**source, **unused}))
     return options, Allowance(
         iterations=1,
-        tokens=TOKENS_PER_ERROR,
+        tokens=options.token_budget_per_error,
         cost=options.cost_per_error or options.cost_per_night or None,
         seconds=min(SECONDS, SECONDS_PER_ERROR),
     )

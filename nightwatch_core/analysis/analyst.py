@@ -58,7 +58,7 @@ def plan(
     return chat.AnalysisPlan(
         model=options.model if is_fixed else agent.model or options.model,
         effort=agent.effort or (effort_for(budget) if budget else tier.effort),
-        iterations=min(agent.max_iterations or tier.turns, MAX_TURNS),
+        iterations=min(agent.max_iterations or tier.turns, options.max_iterations or MAX_TURNS),
         max_tokens=agent.max_tokens or ANSWER_TOKENS,
         thinking_budget=budget,
         is_usual_effort=not (agent.effort or budget),

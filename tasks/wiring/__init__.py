@@ -62,6 +62,8 @@ def reading(options: NightOptions) -> ReadingPorts:
     given = instead.reading if instead else _reading(options, at)
     if instead and instead.model_of:
         given = replace(given, model=instead.model_of(options.model))
+    if not options.agents_enabled:
+        given = replace(given, agents=AgentFiles(None))
     walled, recording = proxies.scrubbed_reading(given, at), proxies.current_recording()
     return recording.reading(walled, options.model) if recording else walled
 
@@ -263,8 +265,18 @@ def check_inputs(options: NightOptions) -> None:
         local.error_files(options).check_names()
     if options.repo and options.code in ("", "checkout"):
         local.checkout(options, settings()).head()
+    check_agent(options)
+
+
+def check_agent(options: NightOptions) -> None:
+    """Raise `StopTheNight` where the agent that was named cannot lead."""
+    if options.agent and not options.agents_enabled:
+        raise StopTheNight(
+            f"agent {options.agent[:60]!r} was named, and agent files are off: leave --agent out, "
+            "or set NIGHTWATCH_AGENTS_ENABLED=true"
+        )
     if options.agent:
-        choose(agents_of(agent_store()), "", options.agent)
+        choose(agents_of(reading(options).agents), "", options.agent)
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:

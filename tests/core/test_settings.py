@@ -19,7 +19,7 @@ from nightwatch_core.settings import (
 
 EXAMPLE = CHECKOUT / ".env.example"
 FILES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
-MOST_OPTIONS = 40
+MOST_OPTIONS = 46
 
 
 @pytest.fixture(autouse=True)
