@@ -44,6 +44,7 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     check_batch_mode(options)
     begin_recording(options)
     wiring.check_agent(options)
+    wiring.check_prices(options, by_agents=not choices.get("model"))
     return options
 
 
@@ -184,7 +185,9 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
         quiet |= {"source": "file", "errors": wiring.keep_pasted_record(record)}
     elif error and not {"source", "errors", "repo", "code"} & set(given):
         quiet = _as_that_night(error) | quiet
-    return wiring.with_default_ports(night_options(quiet))
+    options = wiring.with_default_ports(night_options(quiet))
+    wiring.check_prices(options, by_agents=not choices.get("model"))
+    return options
 
 
 @step("find the error", patient=True)

@@ -253,7 +253,7 @@ def options_of_words() -> tuple[NightOptions, Allowance]:
     return options, Allowance(
         iterations=1,
         tokens=options.token_budget_per_error,
-        cost=options.cost_per_error or options.cost_per_night or None,
+        cost=(options.cost_per_error or options.cost_per_night) if options.cost_per_night else None,
         seconds=min(SECONDS, SECONDS_PER_ERROR),
     )
 

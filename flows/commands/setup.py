@@ -11,7 +11,7 @@ from flows.commands import night
 from flows.commands.values import AsJson, print_json
 from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.errors import GiveUp, NightWatchError
-from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
+from nightwatch_core.intake.default_ports import ON_THIS_MACHINE, RULES
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -66,7 +66,7 @@ def probes(options: NightOptions) -> Iterator[Probe]:
     checks: list[tuple[str, Callable[[], str]]] = [
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
-        (f"model ({filled.model})", read.model.probe),
+        (f"model ({filled.model})", lambda: _model(filled)),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"notifications ({filled.notify})", write.notifier.probe),
         ("knowledge", lambda: _knowledge(filled)),
@@ -105,6 +105,13 @@ ONE_TOKEN = (
 LESSONS_OFF = "a night reads and writes none, and analyses known errors again"
 AGENTS_OFF = "the built-in prompt leads every analysis"
 PATTERNS_OFF = "none is detected or used, and no ignore rule suggested"
+
+
+def _model(options: NightOptions) -> str:
+    wiring.check_prices(options)
+    answer = wiring.reading(options).model.probe()
+    is_priced = options.model == RULES or options.model in wiring.services.PRICES
+    return answer if is_priced else f"{answer}; price unknown: limited by tokens, not by USD"
 
 
 def _knowledge(options: NightOptions) -> str:

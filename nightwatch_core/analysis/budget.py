@@ -14,11 +14,7 @@ from nightwatch_core.code.symptoms import symptoms_of
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.options import (
-    MAX_TURNS,
-    SECONDS_PER_ERROR,
-    NightOptions,
-)
+from nightwatch_core.models.options import MAX_TURNS, SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table, estimated_tokens
 from nightwatch_core.text.words import ClassTable

@@ -3,20 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from night_world import CART, PAY, PREFECT, answer, by_case, group, night, on_prefect, worlds
+from night_world import CART, PAY, answer, by_case, night, on_prefect, worlds
 from twins.reading import MemoryAgents, MemoryModel
 
 from flows.commands.setup import probes
+from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.conversation import AgentSpec, Capabilities
+from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.terminal import NightReport
 from tasks.dependencies import Dependencies, using
 from tasks.night import tonights_options
 
 QUOTE = "return sum(line.price for line in lines)"
-SHOP = tuple(group("AttributeError", f"cart/{number}", 9 - number) for number in range(3))
 
 
 def published(report: RunReport) -> list[tuple[str, str]]:
@@ -59,7 +58,7 @@ def test_without_agents_the_built_in_prompt_leads() -> None:
         assert any("Agent files are off" in text for text in report.banner) is bool(choices)
     assert systems[0].startswith("Sing of arms.")
     assert "Sing of arms." not in systems[1]
-    assert "NightWatch" in systems[1]
+    assert systems[1].startswith(BUILT_IN.prompt)
 
 
 @on_prefect
