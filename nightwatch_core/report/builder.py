@@ -18,7 +18,14 @@ from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem
-from nightwatch_core.models.report import Accounts, LearningResult, Night, RunReport, WrittenLesson
+from nightwatch_core.models.report import (
+    Accounts,
+    Efficiency,
+    LearningResult,
+    Night,
+    RunReport,
+    WrittenLesson,
+)
 from nightwatch_core.publish.overlap import with_overlaps
 from nightwatch_core.text.plain_text import plural
 
@@ -101,10 +108,27 @@ def add_findings(
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": usage + report.batch_triage.usage,
-            "accounts": Accounts(usage=usage, errors=errors),
+            "accounts": Accounts(
+                usage=usage, errors=errors, efficiency=efficiency_of(usage, errors, fresh)
+            ),
             "forecast": findings.forecast,
             "experience": findings.memory.past.known,
         }
+    )
+
+
+def efficiency_of(usage: Usage, errors: int, analyses: Iterable[Analysis]) -> Efficiency | None:
+    """Return the figures of so many errors; None where no model was asked."""
+    if not (usage.calls and errors):
+        return None
+    made = tuple(analyses)
+    return Efficiency(
+        avg_iterations_per_error=usage.calls / errors,
+        avg_tokens_per_error=usage.new_tokens / errors,
+        avg_cost_per_error=None if usage.cost is None else usage.cost / errors,
+        cache_hit_rate=usage.cache_hit_rate,
+        tool_calls=sum(analysis.tool_calls for analysis in made),
+        missed_calls=sum(analysis.missed_calls for analysis in made),
     )
 
 

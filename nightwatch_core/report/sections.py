@@ -458,7 +458,9 @@ def end(report: RunReport, limits: Limits) -> Section:
     """Return the last lines of a short rendering: lessons, cost, and where to read on."""
     if not limits.advice:
         cost = f" It cost {money(report.usage.cost)}." if report.usage.calls else ""
-        text = f"{learned_sentence(report)}{cost}".strip()
+        facts = plain.facts("efficient", report=report)
+        figures = "".join(f" {fact.name}: {fact.text}." for fact in facts)
+        text = f"{learned_sentence(report)}{cost}{figures}".strip()
         return section("end", "", (Paragraphs(text=text),) if text else ())
     used = spending(report.usage)
     spent = plain.facts(
