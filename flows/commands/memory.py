@@ -20,8 +20,8 @@ from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.recall import search_lessons
 from nightwatch_core.memory.researcher import LIMIT, as_yaml, relevant_learnings
+from nightwatch_core.memory.scoreboard import duplicate_rate, with_drafts
 from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
-from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
 from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
@@ -128,9 +128,11 @@ def scoreboard(as_json: AsJson = False) -> None:
     asked = memory_asked()
     knowledge = wiring.knowledge_of(asked)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
-    newest = islice(wiring.nights().reports(), LOOKED_THROUGH)
-    kept = (item.outcomes for item in newest if is_sample(item.options) == is_sample(asked))
-    board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
+    every = islice(wiring.nights().reports(), LOOKED_THROUGH)
+    newest = [item for item in every if is_sample(item.options) == is_sample(asked)]
+    outcomes = next(filter(None, (item.outcomes for item in newest)), ())
+    board = with_drafts(scoreboard_of(lessons), outcomes)
+    board = board.model_copy(update={"duplicates": duplicate_rate(newest)})
     if as_json:
         print_json(board)
     draw(board, Console())
