@@ -8,7 +8,7 @@ from night_world import plain_night, worlds
 
 from nightwatch_core.memory.scoreboard import duplicate_rate
 from nightwatch_core.models.analysis import Ending
-from nightwatch_core.models.answer import Evidence
+from nightwatch_core.models.answer import Evidence, Handover
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Scoreboard
 from nightwatch_core.models.options import NightOptions
@@ -40,7 +40,7 @@ ALIAS = Case(leader=group(9), others=(group(1),))
         (quoting("x = y", number=2), 1),  # the first line, for another error
         (quoting("z = x", number=2), 0),
         (quoting("x = y + 1"), 0),  # the code was changed
-        (FIRST.model_copy(update={"root_cause": ""}), 0),
+        (FIRST.model_copy(update={"handover": Handover()}), 0),
         (FIRST.model_copy(update={"fix_alone": True}), 0),
         (FIRST.model_copy(update={"ending": Ending(kind="reused")}), 0),
     ],
