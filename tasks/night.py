@@ -9,7 +9,7 @@ from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
 from nightwatch_core.errors import NotTonight, StopTheNight
-from nightwatch_core.intake.default_ports import is_sample
+from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
@@ -121,12 +121,13 @@ def name_run(app: str, night: str) -> None:
 
 def banner(options: NightOptions) -> tuple[str, ...]:
     """Return sentences on what stays on this machine."""
+    asks = options.model != RULES
     lines = (
         ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
-        (_BY_RULES, options.model == "rules"),
+        (_BY_RULES, not asks),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
         (f"Lessons are off: {LESSONS_OFF}.", not options.compound_enabled),
-        (f"Agent files are off: {AGENTS_OFF}.", not options.agents_enabled),
+        (f"Agent files are off: {AGENTS_OFF}.", asks and not options.agents_enabled),
         (f"Patterns are off: {PATTERNS_OFF}.", not options.patterns_enabled),
     )
     return tuple(line for line, holds in lines if holds)

@@ -12,6 +12,7 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.view import as_markdown
 from tasks.dependencies import Dependencies, using
 from tasks.night import tonights_options
 
@@ -35,6 +36,9 @@ def test_without_compounding_no_lesson_is_written_or_read() -> None:
     ]
     assert report.status == usual.status
     assert any("Lessons are off" in text for text in report.banner)
+    assert "nightwatch feedback" in as_markdown(usual)
+    assert "nightwatch feedback" not in as_markdown(report)
+    assert "nightwatch compound" not in as_markdown(report)
     assert not any("are off" in text for text in usual.banner)
 
     lessons = dict(on.publishing.knowledge.lessons)
