@@ -44,6 +44,10 @@ def test_without_compounding_no_lesson_is_written_or_read() -> None:
     lessons = dict(on.publishing.knowledge.lessons)
     again = night(on, compound_enabled=False)
     assert [item.ending.kind for item in again.analyses] == ["answered", "answered"]
+    assert again.receipts == ()
+    reasons = [skip.reason for skip in again.skips if skip.kind == "comment"]
+    unknown = "analysed again without lessons: changes since the last analysis are unknown"
+    assert reasons == [unknown, unknown]
     assert on.publishing.knowledge.lessons == lessons
     assert [item.ending.kind for item in night(on).analyses] == ["reused", "reused"]
 
