@@ -4,7 +4,9 @@ from typing import Any
 
 from prefect import flow
 
-from nightwatch_core.models.report import LearningResult
+from nightwatch_core.models.assignment import UpdatedLessons
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
+from nightwatch_core.models.report import LearningResult, WrittenLesson
 from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
 from tasks.night import reopened_report
@@ -24,16 +26,28 @@ def learn(night: str, **choices: Any) -> LearningResult:
     """
     report = reopened_report(night, choices)
     options = report.options
-    kept = knowledge.keep_lessons(options, report)
+    kept: tuple[WrittenLesson, ...] = ()
+    found: tuple[Pattern, ...] = ()
+    suggestions: tuple[IgnoreSuggestion, ...] = ()
+    unrelated: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+
+    if options.compound_enabled:
+        kept = knowledge.keep_lessons(options, report)
     lessons = knowledge.read_lessons(options, knowledge.rebuild_index(options))
-    upkeep = knowledge.keep_up(options, report, lessons)
+    upkeep = UpdatedLessons(lessons=lessons)
+    if options.compound_enabled:
+        upkeep = knowledge.keep_up(options, report, lessons)
 
-    found = knowledge.detect_patterns(options, report, upkeep.lessons)
-    one_by_one(knowledge.keep_pattern, found, options)
-    unrelated = knowledge.relate_lessons(options, upkeep.lessons)
-    suggestions = knowledge.suggest_ignores(options, report, upkeep.lessons)
+    if options.patterns_enabled:
+        found = knowledge.detect_patterns(options, report, upkeep.lessons)
+        one_by_one(knowledge.keep_pattern, found, options)
+        suggestions = knowledge.suggest_ignores(options, report, upkeep.lessons)
 
-    archived = knowledge.archive_lessons(options, report, upkeep.lessons)
+    if options.compound_enabled:
+        if options.patterns_enabled:
+            unrelated = knowledge.relate_lessons(options, upkeep.lessons)
+        archived = knowledge.archive_lessons(options, report, upkeep.lessons)
     knowledge.rebuild_index(options)
     upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
     return learning_result(report, kept, archived, upkeep, found, suggestions)

@@ -81,7 +81,7 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
         *assignment.research.leader_findings,
         *(fact.text for fact in assignment.research.run_facts),
         first.model_dump_json() if first else "",
-        str(options.cost_per_error),
+        *(str(options.cost_per_error), str(options.token_budget_per_error)),
         *(str(options.total_token_budget), str(options.cost_per_night)),
         str(context.task_run.flow_run_id) if options.force else "",
         *filter(None, (options.lead_model,)),

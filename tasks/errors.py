@@ -78,7 +78,7 @@ def _without(group: ErrorGroup, end: Traced | BaseException) -> Traced:
 )
 def known_errors(options: NightOptions, night: Night) -> KnownErrors:
     """List the errors that had a lesson when the night began."""
-    if options.force:
+    if options.force or not options.compound_enabled:
         return KnownErrors()
     index = reading(options).knowledge.index()
     names = {name for e in index.solutions for name in (e.fingerprint, *e.aliases)}

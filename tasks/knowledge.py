@@ -212,10 +212,15 @@ def follow_up(
     earlier: FollowUpInput,
     cases: tuple[Case, ...] = (),
 ) -> PastOutcomes:
-    """Return the outcomes of earlier proposals and the effect of merged fixes."""
-    lessons = lessons_in(reading(options).knowledge)
+    """Return the outcomes of earlier proposals and the effect of merged fixes.
+
+    Without lessons nothing is known of either.
+    """
+    lessons = lessons_in(reading(options).knowledge) if options.compound_enabled else ()
     records = nights().history()
     known = experience(records, lessons, options.analysts)
+    if not options.compound_enabled:
+        return PastOutcomes(known=known)
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons), known=known)
     own = earlier.own
@@ -260,6 +265,8 @@ def recall_cases(
     traffic: int | None = None,
 ) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
+    if not options.compound_enabled:
+        return _with_learnings(options, nothing_recalled(cases, traced, past))
     knowledge = reading(options).knowledge
     complaints = knowledge.index().quarantined
     news = {update.file: update for update in past.followed}
@@ -324,7 +331,7 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
     if not unknown:
         return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
-    own = lessons_in(knowledge)
+    own = lessons_in(knowledge) if options.compound_enabled else ()
     return PromptLearnings(
         tasks=(
             *(store.tasks() if store else ()),
@@ -336,7 +343,7 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
                 if lesson.notes or lesson.related
             ),
         ),
-        patterns=knowledge.read_patterns(),
+        patterns=knowledge.read_patterns() if options.patterns_enabled else (),
         complaints=store.complaints() if store else (),
     )
 

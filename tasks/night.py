@@ -8,9 +8,8 @@ from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
-from nightwatch_core.analysis.agent_specs import agents_of, choose
 from nightwatch_core.errors import NotTonight, StopTheNight
-from nightwatch_core.intake.default_ports import is_sample
+from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
@@ -27,6 +26,9 @@ from tasks.wiring.services import begin_counting
 log = logging.getLogger(__name__)
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _BY_RULES = "No language model was used: rules analysed the errors, with medium confidence at most."
+LESSONS_OFF = "none was read or written, and known errors were analysed again"
+AGENTS_OFF = "the built-in prompt led every analysis"
+PATTERNS_OFF = "none was detected or used, and no ignore rule suggested"
 _OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
 
 
@@ -41,8 +43,8 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     options = wiring.with_default_ports(night_options(choices))
     check_batch_mode(options)
     begin_recording(options)
-    if options.agent:
-        choose(agents_of(wiring.reading(options).agents), "", options.agent)
+    wiring.check_agent(options)
+    wiring.check_prices(options, by_agents=not choices.get("model"))
     return options
 
 
@@ -119,10 +121,14 @@ def name_run(app: str, night: str) -> None:
 
 def banner(options: NightOptions) -> tuple[str, ...]:
     """Return sentences on what stays on this machine."""
+    asks = options.model != RULES
     lines = (
         ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
-        (_BY_RULES, options.model == "rules"),
+        (_BY_RULES, not asks),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
+        (f"Lessons are off: {LESSONS_OFF}.", not options.compound_enabled),
+        (f"Agent files are off: {AGENTS_OFF}.", asks and not options.agents_enabled),
+        (f"Patterns are off: {PATTERNS_OFF}.", not options.patterns_enabled),
     )
     return tuple(line for line, holds in lines if holds)
 
@@ -180,7 +186,9 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
         quiet |= {"source": "file", "errors": wiring.keep_pasted_record(record)}
     elif error and not {"source", "errors", "repo", "code"} & set(given):
         quiet = _as_that_night(error) | quiet
-    return wiring.with_default_ports(night_options(quiet))
+    options = wiring.with_default_ports(night_options(quiet))
+    wiring.check_prices(options, by_agents=not choices.get("model"))
+    return options
 
 
 @step("find the error", patient=True)

@@ -157,19 +157,23 @@ class PlainNights:
     def _learn(self, report: RunReport) -> LearningResult:
         options = report.options
         before = reading(options).knowledge.index()
-        kept = tuple(
-            knowledge.keep_lesson.fn(item, options, report, before)
-            for item in lasting(report.analyses)
-        )
+        learned = lasting(report.analyses) if options.compound_enabled else ()
+        kept = tuple(knowledge.keep_lesson.fn(item, options, report, before) for item in learned)
         lessons = knowledge.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
-        upkeep: UpdatedLessons = knowledge.keep_up.fn(options, report, lessons)
-        found = knowledge.detect_patterns.fn(options, report, upkeep.lessons)
-        for one in found:
-            knowledge.keep_pattern.fn(one, options)
-        troubles = knowledge.relate_lessons.fn(options, upkeep.lessons)
-        archived = knowledge.archive_lessons.fn(options, report, upkeep.lessons)
+        upkeep, found, suggested, troubles = UpdatedLessons(lessons=lessons), (), (), ()
+        archived: tuple[str, ...] = ()
+        if options.compound_enabled:
+            upkeep = knowledge.keep_up.fn(options, report, lessons)
+        if options.patterns_enabled:
+            found = knowledge.detect_patterns.fn(options, report, upkeep.lessons)
+            for one in found:
+                knowledge.keep_pattern.fn(one, options)
+            suggested = knowledge.suggest_ignores.fn(options, report, upkeep.lessons)
+        if options.compound_enabled:
+            if options.patterns_enabled:
+                troubles = knowledge.relate_lessons.fn(options, upkeep.lessons)
+            archived = knowledge.archive_lessons.fn(options, report, upkeep.lessons)
         knowledge.rebuild_index.fn(options)
-        suggested = knowledge.suggest_ignores.fn(options, report, upkeep.lessons)
         upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *troubles)})
         return builder.learning_result(report, kept, archived, upkeep, found, suggested)
 

@@ -30,11 +30,12 @@ from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_rules import rules_from
+from nightwatch_core.models.conversation import TOOLS
 from nightwatch_core.models.options import OF_A_RUN, SECTIONS, NightOptions
-from nightwatch_core.models.report import EXIT_CODES
-from nightwatch_core.settings import Settings
+from nightwatch_core.models.report import EXIT_CODES, Efficiency
+from nightwatch_core.settings import Settings, names
 from nightwatch_core.traces import grammar
-from tasks.wiring import services
+from tasks.wiring import DEFAULT_MODEL, services
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -300,6 +301,38 @@ def test_every_path_and_link_exists(document: Path) -> None:
 def _is_path(span: str) -> bool:
     is_file = re.fullmatch(r"[\w.*-]+(?:/[\w.*<>-]+)*\.(?:py|md|ya?ml|toml|txt|sh)", span)
     return bool(is_file or re.fullmatch(r"(?:[\w.*-]+/)+", span))
+
+
+def differences() -> list[list[str]]:
+    """Design, today and reason of every row of "Differences from the first design"."""
+    part = HOUSE.read_text(encoding="utf-8").partition("## Differences from the first design")[2]
+    rows = [line for line in part.splitlines() if line.startswith("| ")][2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_what_the_differences_name_exists() -> None:
+    night = _cli().commands["night"]
+    flags = {flag for parameter in night.params for flag in parameter.opts}
+    fields = {*NightOptions.model_fields, *agent_specs.FrontMatter.model_fields}
+    figures = {"accounts.efficiency", *Efficiency.model_fields}
+    known = {*names(), *flags, *VERBS, *fields, *figures, *TOOLS, *services.PRICES}
+    rows = differences()
+    assert len(rows) > 30
+    assert not [row for row in rows if len(row) != 3 or not (row[0] and row[1])]
+    for _, today, reason in rows:
+        for span in re.findall(r"`([^`]+)`", f"{today} {reason}"):
+            is_command = span.split()[0] in ("nightwatch", "make")  # tried by the tests above
+            is_there = is_command or span in known or _is_path(span)
+            assert is_there, span
+    assert f"| `{DEFAULT_MODEL}`, by setting" in tables(HOUSE)
+
+
+def test_every_variable_of_the_design_that_is_read_otherwise_has_its_row() -> None:
+    text = tables(HOUSE)
+    switches = [f"NIGHTWATCH_{name}_ENABLED" for name in ("COMPOUND", "AGENTS", "PATTERNS")]
+    budgets = ["TOKEN_BUDGET_PER_ERROR", "TOTAL_TOKEN_BUDGET", "MAX_ITERATIONS", "USE_COMPACTION"]
+    for name in (*switches, *(f"NIGHTWATCH_{name}" for name in budgets)):
+        assert f"`{name}`" in text
 
 
 def test_links_to_headings_lead_somewhere() -> None:

@@ -20,11 +20,11 @@ from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.recall import search_lessons
 from nightwatch_core.memory.researcher import LIMIT, as_yaml, relevant_learnings
+from nightwatch_core.memory.scoreboard import duplicate_rate, with_drafts
 from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
-from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
-from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, NightOptions
+from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, RunReport
 from nightwatch_core.patterns.ignore_suggestions import rule_from
 from nightwatch_core.publish.blocks import Table as Cells
@@ -128,9 +128,11 @@ def scoreboard(as_json: AsJson = False) -> None:
     asked = memory_asked()
     knowledge = wiring.knowledge_of(asked)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
-    newest = islice(wiring.nights().reports(), LOOKED_THROUGH)
-    kept = (item.outcomes for item in newest if is_sample(item.options) == is_sample(asked))
-    board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
+    every = islice(wiring.nights().reports(), LOOKED_THROUGH)
+    newest = [item for item in every if is_sample(item.options) == is_sample(asked)]
+    outcomes = next(filter(None, (item.outcomes for item in newest)), ())
+    board = with_drafts(scoreboard_of(lessons), outcomes)
+    board = board.model_copy(update={"duplicates": duplicate_rate(newest)})
     if as_json:
         print_json(board)
     draw(board, Console())
@@ -252,8 +254,8 @@ def options_of_words() -> tuple[NightOptions, Allowance]:
     options = wiring.with_default_ports(night_options({**source, **unused}))
     return options, Allowance(
         iterations=1,
-        tokens=TOKENS_PER_ERROR,
-        cost=options.cost_per_error or options.cost_per_night or None,
+        tokens=options.token_budget_per_error,
+        cost=(options.cost_per_error or options.cost_per_night) if options.cost_per_night else None,
         seconds=min(SECONDS, SECONDS_PER_ERROR),
     )
 

@@ -11,7 +11,7 @@ from flows.commands import night
 from flows.commands.values import AsJson, print_json
 from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.errors import GiveUp, NightWatchError
-from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
+from nightwatch_core.intake.default_ports import ON_THIS_MACHINE, RULES
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -63,17 +63,18 @@ def probes(options: NightOptions) -> Iterator[Probe]:
     read, write = wiring.reading(filled), wiring.publishing(filled)
     now = read.clock.now()
     night = Night(id="check", window=Window(since=now, until=now), now=now)
-    knowledge = wiring.knowledge_of(filled)
     checks: list[tuple[str, Callable[[], str]]] = [
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
-        (f"model ({filled.model})", read.model.probe),
+        (f"model ({filled.model})", lambda: _model(filled)),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"notifications ({filled.notify})", write.notifier.probe),
-        ("knowledge", lambda: plural(len(knowledge.index().solutions), "lesson")),
-        ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
+        ("knowledge", lambda: _knowledge(filled)),
+        ("agents", lambda: _agents(filled)),
         ("Prefect", _prefect),
     ]
+    if not filled.patterns_enabled:
+        checks.append(("patterns", lambda: f"off: {PATTERNS_OFF}"))
     if filled.is_hosted:  # else these are the files that the delivery tells of
         checks.insert(3, (f"published items ({filled.delivery})", read.tracker.probe))
     if read.batches:
@@ -99,6 +100,28 @@ ONE_TOKEN = (
     "set GITHUB_READ_TOKEN to a read-only token, or sign in as a GitHub App, which "
     "requests read-only tokens itself"
 )
+
+
+LESSONS_OFF = "a night reads and writes none, and analyses known errors again"
+AGENTS_OFF = "the built-in prompt leads every analysis"
+PATTERNS_OFF = "none is detected or used, and no ignore rule suggested"
+
+
+def _model(options: NightOptions) -> str:
+    wiring.check_prices(options)
+    answer = wiring.reading(options).model.probe()
+    is_priced = options.model == RULES or options.model in wiring.services.PRICES
+    return answer if is_priced else f"{answer}; price unknown: limited by tokens, not by USD"
+
+
+def _knowledge(options: NightOptions) -> str:
+    kept = plural(len(wiring.knowledge_of(options).index().solutions), "lesson")
+    return kept if options.compound_enabled else f"off, {kept} kept: {LESSONS_OFF}"
+
+
+def _agents(options: NightOptions) -> str:
+    names = ", ".join(wiring.reading(options).agents.names()) or "the built-in prompt"
+    return names if options.agents_enabled else f"off: {AGENTS_OFF}"
 
 
 def _sandbox(options: NightOptions) -> str:

@@ -58,7 +58,7 @@ def plan(
     return chat.AnalysisPlan(
         model=options.model if is_fixed else agent.model or options.model,
         effort=agent.effort or (effort_for(budget) if budget else tier.effort),
-        iterations=min(agent.max_iterations or tier.turns, MAX_TURNS),
+        iterations=min(agent.max_iterations or tier.turns, options.max_iterations or MAX_TURNS),
         max_tokens=agent.max_tokens or ANSWER_TOKENS,
         thinking_budget=budget,
         is_usual_effort=not (agent.effort or budget),
@@ -282,7 +282,9 @@ def analyse_led(lead: Briefing, briefing: Briefing) -> Analysis:
     except NightWatchError as trouble:
         trouble.usage = used + (trouble.usage or Usage())
         raise
-    return found.model_copy(update={"lead": told, "usage": used + found.usage})
+    counts = ("tool_calls", "missed_calls")
+    calls = {n: getattr(found, n) + (getattr(first, n) if first else 0) for n in counts}
+    return found.model_copy(update={"lead": told, "usage": used + found.usage, **calls})
 
 
 def _effort(plan: chat.AnalysisPlan, steps: int) -> chat.Effort:
@@ -405,9 +407,13 @@ def _look(
     if briefing.records and not budget.able.local and second_look.weakness(found):
         talk = Talk(turns=turns, calls=calls, prompt=budget.prompt, model=budget.able.model)
         briefing.records.put(briefing.talk, plain_json(talk))
+    own = (turn for turn in turns[len(first.turns) :] if isinstance(turn, chat.ResultsTurn))
+    called = [result for turn in own for result in turn.results]
     update = {
         "ending": conclusion.ending,
         "iterations": state.iterations,
+        "tool_calls": len(called),
+        "missed_calls": sum(result.missing for result in called),
         "usage": budget.used,
         "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
         "model": budget.able.model,

@@ -14,12 +14,7 @@ from nightwatch_core.code.symptoms import symptoms_of
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.options import (
-    MAX_TURNS,
-    SECONDS_PER_ERROR,
-    TOKENS_PER_ERROR,
-    NightOptions,
-)
+from nightwatch_core.models.options import MAX_TURNS, SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table, estimated_tokens
 from nightwatch_core.text.words import ClassTable
@@ -162,15 +157,15 @@ def split_budget(
         dollars = 0.0 if used.cost is None else max(options.cost_per_night - used.cost, 0.0)
     served = errors
     if capabilities is None or not capabilities.local:
-        served = min(served, int(tokens / min(USEFUL_TOKENS, TOKENS_PER_ERROR)))
+        served = min(served, int(tokens / min(USEFUL_TOKENS, options.token_budget_per_error)))
     if dollars is not None and capabilities is not None and not capabilities.local:
         read, written = (capabilities.input_price or 0.0), (capabilities.output_price or 0.0)
         useful = min((read * _USEFUL_READ + written * _USEFUL_WRITTEN) / 1_000_000, cap)
         served = min(served, int(dollars / useful)) if useful > 0 else served
     served = max(served, 1)
     share = Allowance(
-        iterations=MAX_TURNS,
-        tokens=min(TOKENS_PER_ERROR, tokens // served),
+        iterations=options.max_iterations or MAX_TURNS,
+        tokens=min(options.token_budget_per_error, tokens // served),
         cost=None if dollars is None else min(cap, dollars / served),
         seconds=SECONDS_PER_ERROR,
     )

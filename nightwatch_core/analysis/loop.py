@@ -35,6 +35,7 @@ from nightwatch_core.models.answer import Allowance, Answer, Usage
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
+from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import estimated_tokens, plural, text_table
 
 T = TypeVar("T")
@@ -66,6 +67,11 @@ def not_begun(bound: Bound) -> GiveUp:
     if bound == "context":
         return gave_up("context exceeded", "the first message alone")
     return gave_up("budget gone", bound)
+
+
+def unpriced(model: str) -> StopTheNight:
+    """Return the error of a model without a known price where USD are capped."""
+    return StopTheNight(_TEXTS["unpriced"].format(model=line(model, 80)))
 
 
 def failure(case: Case, trouble: BaseException) -> Failure:
@@ -293,7 +299,7 @@ def begin(
     """
     prices = (capabilities.input_price, capabilities.output_price)
     if not capabilities.local and allowance.cost is not None and None in prices:
-        raise StopTheNight(_TEXTS["unpriced"].format(model=capabilities.model[:80]))
+        raise unpriced(capabilities.model)
     fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
     calls = CallHistory(known=lines_of_opening(opening))
     prompt = Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"}))))

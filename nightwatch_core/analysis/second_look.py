@@ -130,6 +130,8 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
         "passes": 2,
         "usage": first.usage + second.usage,
         "iterations": first.iterations + second.iterations,
+        "tool_calls": first.tool_calls + second.tool_calls,
+        "missed_calls": first.missed_calls + second.missed_calls,
         "read": tuple(dict.fromkeys((*first.read, *second.read))),
     }
     return (second if by else first).model_copy(update=update)

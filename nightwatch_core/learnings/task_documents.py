@@ -169,6 +169,21 @@ _LABEL = re.compile(
     r"(?P<name>[a-z][a-z ]{0,40})[*_]{0,3}(?P<colon>\s*:)?[*_]{0,3}(?:\s+(?P<text>\S.*))?",
     re.IGNORECASE,
 )
+# A label within a line: capitalised, as `Root cause:`, or it would be a word like any other.
+_WITHIN = re.compile(
+    r"(?<=\s)[*_]{0,3}(?:"
+    + "|".join(
+        f"{name[0].upper()}(?i:{name[1:]})" for name in sorted(LABELS, key=len, reverse=True)
+    )
+    + r")s?[*_]{0,3}\s?:[*_]{0,3}(?=\s)"
+)
+_MARKS = re.compile(
+    r"[\s>*+_-]*(?:\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?[*_]*"
+)  # of a line, before its text
+_SENTENCES = re.compile(r".*[.!?](?=\s)")
+_LEADING = frozenset(
+    {"a", "an", "and", "the", "one", "our", "its", "this", "so", "with", "by", "is"}
+)
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NOTHING = re.compile(r"(?:none|n/?a|nothing|tbd|todo|\[[^\]]*\]|no|yes|\W*)\W*", re.IGNORECASE)
 
@@ -220,7 +235,8 @@ def _labelled(text: str) -> Iterator[tuple[str, list[str]]]:
 
     field, rows = "", list[str]()
     plain = _ELEMENT.sub(as_label, _SKIPPED.sub("", text))
-    for row in (*plain.split("\n"), "# end"):
+    parts = (part for row in plain.split("\n") for part in _at_labels(row))
+    for row in (*parts, "# end"):
         label = _LABEL.fullmatch(row)
         is_label = label and (label["heading"] or label["colon"])
         name = _named(label["name"]) if label and is_label else ""
@@ -231,6 +247,37 @@ def _labelled(text: str) -> Iterator[tuple[str, list[str]]]:
             field, rows = name, [label["text"] or ""] if label else []
         else:
             rows.append(row)
+
+
+def _at_labels(row: str) -> Iterator[str]:
+    """Split a line before each label that stands within it; code and headings stay whole.
+
+    Words that only lead to a label are left out.
+
+    >>> [*_at_labels("So the Problem: sums are off. One Cause: `Fix: no`, rates; Fix: ask.")]
+    ['Problem: sums are off.', 'Cause: `Fix: no`, rates', 'Fix: ask.']
+    """
+    begin, marks = 0, _MARKS.match(row)
+    first = marks.end() if marks else 0
+    for label in () if row.lstrip().startswith("#") else _WITHIN.finditer(row):
+        if label.start() > first and row.count("`", 0, label.start()) % 2 == 0:
+            head = _LABEL.fullmatch(row[begin : label.start()])
+            is_labelled = bool(head and head["colon"] and _named(head["name"]))
+            if said := _without_lead(row[begin : label.start()], is_labelled=is_labelled):
+                yield said
+            begin = label.start()
+    yield row[begin:]
+
+
+def _without_lead(text: str, *, is_labelled: bool) -> str:
+    """Return what stands before a label without the words that lead to it."""
+    whole = _SENTENCES.match(text)
+    kept = whole[0] if whole else text if is_labelled else ""
+    for _ in range(3):
+        kept = kept.rstrip(" \t;,–—")
+        last = kept.rpartition(" ")[2]
+        kept = kept.removesuffix(last) if last.lower() in _LEADING else kept
+    return kept
 
 
 def _named(name: str) -> str:

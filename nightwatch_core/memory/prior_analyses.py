@@ -31,7 +31,7 @@ from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import digest, moment, ordinal, plural
+from nightwatch_core.text.plain_text import digest, moment, ordinal, plural, shortened
 
 # Whether a lesson still holds.
 
@@ -443,5 +443,6 @@ def fallback_summary(analyses: Iterable[Analysis]) -> str:
     if not stood:
         return ""
     why = stood[0].next_steps[0] if stood[0].next_steps else ""
-    times = plural(len(stood), "analysis", "analyses")
-    return f"the model was away for {times}: {why}"
+    first = shortened(line(stood[0].case.leader.short), 60)
+    more = f" and {plural(len(stood) - 1, 'more error')}" if len(stood) > 1 else ""
+    return f"the model was away for {first}{more}, and rules answered: {why}"

@@ -11,6 +11,7 @@ from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis, TrackRecord
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.models.report import SINGLE_RUN, RunReport
 
 NOMINAL: dict[Confidence, float] = {"high": 0.9, "medium": 0.6, "low": 0.3}
 """The probability that each word stands for, before there is any history; highest first."""
@@ -177,6 +178,54 @@ def _judged(
         right = OUTCOMES["edited before merge"].right  # what worked is in part not ours
     is_merged = is_merged or effect in EFFECTS
     return Judgement(items[0].confidence, right, kind, is_merged)
+
+
+def duplicate_rate(reports: Iterable[RunReport]) -> knowledge.DuplicateRate:
+    """Count the fresh analyses of nights, newest first, that an earlier one of them made needless.
+
+    Such an analysis names a cause whose quoted lines an earlier night had quoted, unchanged: any of
+    them for the same error, the first one for another error. Dry runs, runs of one error and forced
+    nights repeat analyses on purpose and are left out, and fixes that were asked for alone count as
+    no duplicates.
+    """
+    nights = [
+        [analysis for analysis in report.analyses if analysis.ending.kind != "reused"]
+        for report in reversed([*reports])
+        if not (report.options.dry_run or report.options.force)
+        if not report.night.id.startswith(SINGLE_RUN)
+    ]
+    known: set[tuple[str, _Quote]] = set()  # names of an error, and what was quoted for it
+    first: set[_Quote] = set()
+    duplicates = 0
+    for analyses in nights:
+        found = [(item, quotes) for item in analyses if (quotes := _quotes(item))]
+        for item, quotes in found:
+            is_same = any((name, quote) in known for name in _names(item) for quote in quotes)
+            duplicates += not item.fix_alone and (is_same or quotes[0] in first)
+        known |= {
+            (name, quote) for item, quotes in found for name in _names(item) for quote in quotes
+        }
+        first |= {quotes[0] for _, quotes in found}
+    count = sum(map(len, nights))
+    return knowledge.DuplicateRate(
+        nights=len(nights),
+        analyses=count,
+        duplicates=duplicates,
+        share=duplicates / count if count else None,
+    )
+
+
+_Quote = tuple[str, str]  # path, and the quoted line
+
+
+def _quotes(analysis: Analysis) -> tuple[_Quote, ...]:
+    """Return the verified quotes of a cause; empty without one."""
+    verified = (quote for quote in analysis.evidence if quote.verified and analysis.has_cause)
+    return tuple((quote.path, " ".join(quote.quote.split())) for quote in verified)
+
+
+def _names(analysis: Analysis) -> frozenset[str]:
+    return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))
 
 
 def with_drafts(board: knowledge.Scoreboard, own: Iterable[OwnItem]) -> knowledge.Scoreboard:

@@ -121,6 +121,8 @@ class Analysis(Value):
     second_look: SecondLook | None = None  # None: none was needed
     lead: Lead | None = None  # None: only one model was asked
     iterations: int = 0  # of all passes
+    tool_calls: int = 0  # of all passes
+    missed_calls: int = 0  # thereof, for a file or folder that does not exist
     read: tuple[str, ...] = ()  # files the model has seen
     prior_fingerprints: tuple[str, ...] = ()  # of the lessons that the analyst was given
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too

@@ -145,6 +145,15 @@ class Usage(Value):
         return self.input_tokens + self.cache_write_tokens + self.cache_read_tokens
 
     @property
+    def cache_hit_rate(self) -> float:
+        """Return the share of everything sent that was read from the cache.
+
+        >>> Usage(input_tokens=10, cache_write_tokens=20, cache_read_tokens=90).cache_hit_rate
+        0.75
+        """
+        return self.cache_read_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
+
+    @property
     def cache_write_5m_tokens(self) -> int:
         """Return the tokens written to the five-minute cache."""
         return self.cache_write_tokens - self.cache_write_1h_tokens

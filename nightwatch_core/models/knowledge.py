@@ -141,12 +141,22 @@ class DraftRate(Value):
         return self.good / self.known if self.known else None
 
 
+class DuplicateRate(Value):
+    """Analyses of the newest nights whose cause an earlier one of them had found already."""
+
+    nights: int = 0
+    analyses: int = 0  # fresh ones
+    duplicates: int = 0
+    share: float | None = None  # None: nothing was analysed
+
+
 class Scoreboard(Value):
     """The share of analyses of this installation that proved right, by stated confidence."""
 
     found: SuccessRate = SuccessRate()
     tiers: tuple[ConfidenceTier, ...] = ()  # high, medium, low
     drafts: DraftRate | None = None  # None: the tracker was not read
+    duplicates: DuplicateRate | None = None  # None: no night was read
 
 
 class Problem(Value):

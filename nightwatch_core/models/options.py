@@ -51,8 +51,7 @@ MAX_LESSONS = 500  # at hand; the least useful are archived
 LESSON_DAYS = 90  # until a known error is analysed again
 SECONDS_PER_ERROR = 600
 STANDARD_INPUT = "-"  # of a command, among `errors`
-MAX_TURNS = 20  # of the model, an error
-TOKENS_PER_ERROR = 120_000  # new ones
+MAX_TURNS = 20  # of the model, an error, where neither option nor agent file says
 
 
 def _option(default: object, description: str, **bounds: Any) -> Any:
@@ -109,11 +108,24 @@ class NightOptions(Value):
         None, "Errors to analyse a night, at most; empty: 5, or 10 with rules.", ge=1, le=1_000
     )
     total_token_budget: int = _option(1_000_000, "New tokens a night, at most.", ge=1_000)
+    token_budget_per_error: int = _option(
+        120_000, "New tokens per error, at most; cache reads do not count.", ge=1_000
+    )
+    max_iterations: int | None = _option(
+        None,
+        "Turns of the model per error, at most; empty: 12 to 20, by error class. Agent files may "
+        "set fewer.",
+        ge=1,
+        le=100,
+    )
     cost_per_error: float = _option(
         1.50, "USD per error, at most; 0: limited by the night's budget alone.", ge=0
     )
     cost_per_night: float = _option(6.00, "USD per night, at most; 0: no limit.", ge=0)
     concurrency: int = _option(4, "Analyses that run in parallel.", ge=1, le=64)
+    use_compaction: bool = _option(
+        True, "Let the service summarise long conversations, where the model supports it."
+    )
 
     # publishing
     publish: Publish = _option(
@@ -174,6 +186,19 @@ class NightOptions(Value):
         60, "Minutes that --collect waits for a batch to end.", ge=0, le=120
     )
 
+    # features
+    compound_enabled: bool = _option(
+        True,
+        "Use and write lessons; off: a night neither reads nor writes them, and analyses known "
+        "errors again. Their documents stay.",
+    )
+    agents_enabled: bool = _option(
+        True, "Use agent files; off: the built-in prompt leads every analysis."
+    )
+    patterns_enabled: bool = _option(
+        True, "Detect patterns and suggest ignore rules; off: neither, and no pattern is used."
+    )
+
     # this run
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse again: ignore lessons and cached results.")
@@ -231,13 +256,6 @@ OF_A_RUN = tuple(SECTIONS["run"])
 REPLACED: Mapping[str, str] = {
     "run": "use `nightwatch night`: it takes the same flags",
     "NIGHTWATCH_EFFORT": "set effort in agents/*.md",
-    "NIGHTWATCH_MAX_ITERATIONS": "set max_iterations in agents/*.md",
-    "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "set NIGHTWATCH_COST_PER_ERROR, or the limits in "
-    "agents/*.md",
-    "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always on: delete this variable",
-    "NIGHTWATCH_AGENTS_ENABLED": "agent files are always on: delete this variable",
-    "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always on: delete this variable",
-    "NIGHTWATCH_USE_COMPACTION": "compaction is always on: delete this variable",
     **{
         f"NIGHTWATCH_{name.upper()}": f"set it per run with --{name.replace('_', '-')}, or the "
         f"parameter {name} of a deployment"

@@ -88,12 +88,24 @@ class NightRecord(Value):
     well: tuple[str, ...] = ()  # services that answered
 
 
+class Efficiency(Value):
+    """What analyses with a model took: averages of an error, and shares."""
+
+    avg_iterations_per_error: float  # requests to the model, of every look and of failed analyses
+    avg_tokens_per_error: float  # new ones
+    avg_cost_per_error: float | None  # USD; None: price unknown
+    cache_hit_rate: float  # share of the input that was read from the prompt cache
+    tool_calls: int = 0
+    missed_calls: int = 0  # thereof, for a file or folder that does not exist
+
+
 class Accounts(Value):
     """Tokens, time and cost of a night's errors, analysed or failed."""
 
     usage: Usage = Usage()
     errors: int = 0
     proofs: Usage = Usage()  # of reproductions and corrections, besides `usage`
+    efficiency: Efficiency | None = None  # None: no model was asked
 
 
 ChangeKind = Literal["new", "back", "rising", "gone"]

@@ -78,10 +78,11 @@ def plan_issues(
         opens = isinstance(draft, OpenIssue) and not is_known
         if not isinstance(draft, Reason):
             reason = _no_room_for_issue(options, open_now, new) if opens else None
-            if isinstance(draft, Comment) and options.force:
+            if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
+                again = "with --force" if options.force else "without lessons"
                 reason = Reason(
                     "choice",
-                    "analysed again with --force: changes since the last analysis are unknown",
+                    f"analysed again {again}: changes since the last analysis are unknown",
                 )
             if not reason:
                 proposals.append(draft)

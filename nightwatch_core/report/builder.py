@@ -1,7 +1,7 @@
 """The night's report, built up as the night goes on."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from nightwatch_core.analysis.waves import total_usage
@@ -12,15 +12,23 @@ from nightwatch_core.intake.selection import case_order
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models import assignment
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem
-from nightwatch_core.models.report import Accounts, LearningResult, Night, RunReport, WrittenLesson
+from nightwatch_core.models.report import (
+    Accounts,
+    Efficiency,
+    LearningResult,
+    Night,
+    RunReport,
+    WrittenLesson,
+)
 from nightwatch_core.publish.overlap import with_overlaps
-from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import plural, shortened
 
 
 def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
@@ -30,6 +38,7 @@ def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -
 
 
 MANY_UNREAD = 0.1  # share of records
+FAILED_SHOWN, FAILED_NAME, FAILED_REASON = 2, 60, 120  # failed analyses; characters of each
 ENDED = "the night ended before this error was analysed; the next run analyses it"
 NOTHING_SELECTED = Selection()
 
@@ -81,7 +90,7 @@ def add_findings(
     )
     failures = tuple(failure for wave in findings.waves for failure in wave.failures)
     usage, errors = total_usage(fresh, failures), len(fresh) + len(failures)
-    failed = f"{len(failures)} of {errors} analyses failed" if failures else ""
+    failed = failed_text(failures, errors)
     order = case_order(findings.selection)
     both = (*findings.memory.known, *fresh)
     ranked = tuple(sorted(both, key=lambda analysis: order(analysis.case)))
@@ -101,10 +110,43 @@ def add_findings(
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": usage + report.batch_triage.usage,
-            "accounts": Accounts(usage=usage, errors=errors),
+            "accounts": Accounts(
+                usage=usage, errors=errors, efficiency=efficiency_of(usage, errors, fresh)
+            ),
             "forecast": findings.forecast,
             "experience": findings.memory.past.known,
         }
+    )
+
+
+def failed_text(failures: Sequence[Failure], errors: int) -> str:
+    """Return which of so many analyses failed and why, one line; empty where none did."""
+    if not failures:
+        return ""
+    named = [
+        f"{shortened(line(item.case.leader.short), FAILED_NAME)} "
+        f"({shortened(line(item.reason), FAILED_REASON) or 'no reason given'})"
+        for item in failures[:FAILED_SHOWN]
+    ]
+    more = len(failures) - len(named)
+    named += [f"{more:,} more"] if more else []
+    return (
+        f"{len(failures):,} of {plural(errors, 'analysis', 'analyses')} failed: {'; '.join(named)}"
+    )
+
+
+def efficiency_of(usage: Usage, errors: int, analyses: Iterable[Analysis]) -> Efficiency | None:
+    """Return the figures of so many errors; None where no model was asked."""
+    if not (usage.calls and errors):
+        return None
+    made = tuple(analyses)
+    return Efficiency(
+        avg_iterations_per_error=usage.calls / errors,
+        avg_tokens_per_error=usage.new_tokens / errors,
+        avg_cost_per_error=None if usage.cost is None else usage.cost / errors,
+        cache_hit_rate=usage.cache_hit_rate,
+        tool_calls=sum(analysis.tool_calls for analysis in made),
+        missed_calls=sum(analysis.missed_calls for analysis in made),
     )
 
 

@@ -90,6 +90,6 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
         "outcomes": OUTCOMES.values(),
         "missing": MINIMUM - board.found.decided,
     }
-    names = ("reliability", "drafts", "calibration")
-    shown = names if board.found.decided else ("drafts", "nothing_decided")
+    names = ("reliability", "drafts", "duplicates", "calibration")
+    shown = names if board.found.decided else ("drafts", "duplicates", "nothing_decided")
     return tuple(text for name in shown for text in texts(name, **values))

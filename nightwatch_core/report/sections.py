@@ -339,9 +339,11 @@ def gist(analysis: Analysis, *, without: tuple[str, ...] = ()) -> str:
 
 
 def one_command(report: RunReport, fingerprint: str, verb: str = "one") -> str:
-    """Return a command for one error; empty for a name no shell should see."""
+    """Return a command for one error; empty for a name no shell should see, or without a lesson."""
     safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
-    return line(f"{report.command} {verb} {fingerprint}", LONG) if safe else ""
+    if not safe or (verb in _ON_LESSONS and not report.options.compound_enabled):
+        return ""
+    return line(f"{report.command} {verb} {fingerprint}", LONG)
 
 
 def capture_command(analysis: Analysis, report: RunReport) -> str:
@@ -357,6 +359,7 @@ def capture_command(analysis: Analysis, report: RunReport) -> str:
 
 COMMITS = 8  # that a night read and that are named
 VERDICT = "useful|wrong"  # to choose from
+_ON_LESSONS = ("compound", "feedback")
 CAPTURE = "Write notes for the next developer"
 _FILES = ("report.html", "report.md", "report.json")
 
@@ -458,7 +461,9 @@ def end(report: RunReport, limits: Limits) -> Section:
     """Return the last lines of a short rendering: lessons, cost, and where to read on."""
     if not limits.advice:
         cost = f" It cost {money(report.usage.cost)}." if report.usage.calls else ""
-        text = f"{learned_sentence(report)}{cost}".strip()
+        facts = plain.facts("efficient", report=report)
+        figures = "".join(f" {fact.name}: {fact.text}." for fact in facts)
+        text = f"{learned_sentence(report)}{cost}{figures}".strip()
         return section("end", "", (Paragraphs(text=text),) if text else ())
     used = spending(report.usage)
     spent = plain.facts(

@@ -36,7 +36,8 @@ from nightwatch_core.adapters.stores.project_documents import ProjectFiles
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
-from nightwatch_core.analysis.agent_specs import agents_of, choose
+from nightwatch_core.analysis.agent_specs import BASE, agents_of, choose
+from nightwatch_core.analysis.loop import unpriced
 from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake import default_ports
@@ -62,6 +63,8 @@ def reading(options: NightOptions) -> ReadingPorts:
     given = instead.reading if instead else _reading(options, at)
     if instead and instead.model_of:
         given = replace(given, model=instead.model_of(options.model))
+    if not options.agents_enabled:
+        given = replace(given, agents=AgentFiles(None))
     walled, recording = proxies.scrubbed_reading(given, at), proxies.current_recording()
     return recording.reading(walled, options.model) if recording else walled
 
@@ -263,8 +266,32 @@ def check_inputs(options: NightOptions) -> None:
         local.error_files(options).check_names()
     if options.repo and options.code in ("", "checkout"):
         local.checkout(options, settings()).head()
+    check_agent(options)
+
+
+def check_agent(options: NightOptions) -> None:
+    """Raise `StopTheNight` where the agent that was named cannot lead."""
+    if options.agent and not options.agents_enabled:
+        raise StopTheNight(
+            f"agent {options.agent[:60]!r} was named, and agent files are off: leave --agent out, "
+            "or set NIGHTWATCH_AGENTS_ENABLED=true"
+        )
     if options.agent:
-        choose(agents_of(agent_store()), "", options.agent)
+        choose(agents_of(reading(options).agents), "", options.agent)
+
+
+def check_prices(options: NightOptions, *, by_agents: bool = True) -> None:
+    """Raise `StopTheNight` where USD are limited and a model's price is not known.
+
+    Asks nobody. Without `by_agents` the models that agent files name lead no analysis.
+    """
+    if replacement() or options.model == default_ports.RULES or not options.cost_per_night:
+        return
+    agents = agents_of(reading(options).agents).specs if by_agents else ()
+    leading = (a for a in agents if a.name == (options.agent or BASE) or a.languages)
+    models = (options.model, options.lead_model, *(agent.model for agent in leading))
+    if missing := [name for name in models if name and name not in services.PRICES]:
+        raise unpriced(missing[0])
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:

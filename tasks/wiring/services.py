@@ -246,6 +246,7 @@ def claude(options: NightOptions, settings: Settings) -> ports.Model:
         settings.anthropic_base_url,
         silence=pace.silence or SILENCE,
         pause=pace.pause,
+        compacts=options.use_compaction,
     )
 
 

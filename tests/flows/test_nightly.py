@@ -8,6 +8,7 @@ from prefect.client.schemas.sorting import TaskRunSort
 from prefect.exceptions import TerminationSignal
 from twins.reading import MemoryModel
 
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import ChangedFile, CiRun, OtherPull
 
@@ -116,7 +117,11 @@ def test_one_failing_analysis_is_named_and_the_rest_reported() -> None:
     assert report.status == "degraded"
     assert [a.case.leader for a in report.analyses] == [CART]
     assert [(f.case.leader, f.reason) for f in report.failures] == [(PAY, "the model refused")]
-    assert report.degraded == ("1 of 2 analyses failed",)
+    which = "1 of 2 analyses failed: TypeError in cart/pay (the model refused)"
+    assert report.degraded == (which,)
+    parent = messages(report)[0]
+    assert f"• {which}" in parent.text.replace("`", "")
+    assert any(which in str(block).replace("`", "") for block in parent.blocks)
 
 
 @pytest.mark.slow

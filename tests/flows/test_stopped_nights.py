@@ -71,7 +71,8 @@ def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> Non
     assert [(failure.case.leader, failure.reason) for failure in report.failures] == [(PAY, NO_KEY)]
     assert report.usage == Usage(calls=3, input_tokens=170, output_tokens=10, cost=0.003)
     assert report.accounts.usage == report.usage
-    assert report.degraded == ("1 of 2 analyses failed", NO_KEY)
+    which = f"1 of 2 analyses failed: TypeError in cart/pay ({NO_KEY})"
+    assert report.degraded == (which, NO_KEY)
     assert report.commit is not None
     shown = as_markdown(report)
     for text in ("`shop/cart.py` breaks", "401: the key is not accepted", "180 tokens in 3 calls"):

@@ -2,6 +2,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from claude_talks import opening
 from pydantic import SecretStr
 from services import nerdgraph
 from services.anthropic import Anthropic
@@ -43,6 +44,16 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return Settings(_env_file=None, **values)
 
     return settings
+
+
+@pytest.mark.parametrize("compacts", [True, False])
+def test_compaction_is_asked_for_unless_it_is_off(said, compacts: bool) -> None:
+    with Anthropic() as server:
+        at = said(ANTHROPIC_API_KEY=server.key, ANTHROPIC_BASE_URL=server.url)
+        options = NightOptions(model="claude-opus-5-5", use_compaction=compacts)
+        services.claude(options, at).reply(opening(), 20)
+        edits = server.bodies[-1]["context_management"]["edits"]
+    assert ("compact_20260112" in [edit["type"] for edit in edits]) is compacts
 
 
 def test_a_service_is_ready_once_all_it_needs_is_said(said) -> None:

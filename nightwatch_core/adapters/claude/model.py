@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude.client import ASKING, SILENCE
 from nightwatch_core.adapters.claude.features import (
+    COMPACT,
     Features,
     Json,
     betas,
@@ -65,6 +66,7 @@ class Calls:
         gate: Gate = GATE,
         meter: ServiceMeter = METER,
         pause: Callable[[float], None] = time.sleep,
+        compacts: bool = True,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self._secret, self.model = api_key, model
@@ -75,7 +77,7 @@ class Calls:
         self._features: Features | None = None
         self._meter = meter
         self._asking = threading.Lock()
-        self._sleep, self._gate = pause, gate
+        self._sleep, self._gate, self._compacts = pause, gate, compacts
 
     @property
     def key(self) -> str:
@@ -91,7 +93,9 @@ class Calls:
         try:
             if self._features is None:
                 soon = min(end, time.monotonic() + ASKING)
-                self._features = self.ask(self._ask_features, soon)
+                found = self.ask(self._ask_features, soon)
+                edits = (e for e in found.edits if e != COMPACT or self._compacts)
+                self._features = found.model_copy(update={"edits": tuple(edits)})
         finally:
             self._asking.release()
         if self._features.lifecycle == "retired":

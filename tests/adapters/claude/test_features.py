@@ -143,6 +143,18 @@ def test_nothing_is_summarised_for_the_last_answer(tuned):
     assert reply.usage.prompt_tokens > 50_000
 
 
+def test_where_compaction_is_off_nothing_is_summarised(tuned):
+    tuned(COMPACT_AT=50_000)
+    with Anthropic() as server:
+        replies, _ = read_on(claude(server, compacts=False), 11)
+        edits = [kind["type"] for kind in server.bodies[-1]["context_management"]["edits"]]
+        announced = server.requests[-1].headers["anthropic-beta"]
+    assert "paused" not in {reply.stop for reply in replies}
+    assert max(reply.usage.prompt_tokens for reply in replies) > 50_000
+    assert edits == ["clear_tool_uses_20250919"]
+    assert "compact" not in announced
+
+
 def test_each_model_is_asked_only_what_it_can_do():
     kinds = {
         name: [edit["type"] for edit in context_management(of(name), False)["edits"]]

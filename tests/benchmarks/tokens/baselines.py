@@ -31,11 +31,12 @@ from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.models.answer import Answer, Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.options import TOKENS_PER_ERROR
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
 
 TURNS, PREVIEWS, PREVIEW_LINES, SUMMARIES = 15, 5, 100, 4
+MOST = NightOptions().token_budget_per_error
 SEED_TURNS = {"auth": 5, "simple": 7, "database": 10, "complex": 15, "other": 10}
 TRACE = 4_000  # characters of a printed trace
 _WRAP_UP = "Time to conclude: no more tools. Answer now, in the schema, with what you have seen."
@@ -155,7 +156,7 @@ def _talk(
     messages: list[Any] = [{"role": "user", "content": [{"type": "text", "text": first}]}]
     usage = Usage()
     for turn in range(1, turns + 1):
-        last = turn == turns or usage.new_tokens >= TOKENS_PER_ERROR * 0.8
+        last = turn == turns or usage.new_tokens >= MOST * 0.8
         if last:
             messages[-1]["content"].append({"type": "text", "text": _WRAP_UP})
         with client.messages.stream(**_request(messages, effort, off=last)) as stream:

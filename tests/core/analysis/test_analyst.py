@@ -34,6 +34,14 @@ def test_what_the_model_is_told():
     assert "AttributeError in cart/show" in shown.turns[0].text
 
 
+def test_tool_calls_are_counted_and_those_for_files_that_do_not_exist():
+    calls = [("read_file", {"path": path}) for path in ("shop/cart.py", "shop/gone.py")]
+    found, _ = run(asks(*calls), answer())
+    assert (found.tool_calls, found.missed_calls) == (2, 1)
+    led, _ = run(asks(*calls), answer(), lead=MemoryModel((asks(*calls), "no answer", "none")))
+    assert (led.tool_calls, led.missed_calls) == (2, 1)
+
+
 def test_what_was_shown_counts_as_read_first():
     preview = Preview(path="shop/pay.py", start=1, end=1, text="x")
     research = ResearchContext(previews=(preview,))

@@ -214,6 +214,7 @@ SPENT = Usage(
         # what is gone is gone, and an unknown price is never nothing
         ({}, 10, SPENT, None, [(50_000, 0.1)] * 10),
         ({}, 4, Usage(input_tokens=10, cost=None), None, [(120_000, 0.0)] * 4),
+        ({"token_budget_per_error": 30_000}, 2, None, None, [(30_000, 1.5)] * 2),
         ({}, 0, None, None, []),
     ],
 )  # fmt: skip

@@ -113,6 +113,36 @@ def test_labels_in_lines_make_one_problem() -> None:
     )
 
 
+def test_labels_in_mid_sentence_are_read() -> None:
+    notes = drawn(
+        "We lost an hour to one Problem: totals are wrong. Root cause: rates are yearly; "
+        "**Solution:** ask for the day's rate.\n"
+        "In the end the Decision: use the rates of the day, Alternatives: yearly, monthly. And a "
+        "Gotcha: the feed has no `Reason: x` on Sundays\n"
+        "- Gotcha: it is cached, the Reason: speed"
+    )
+    assert notes.problems == (
+        Problem(
+            what="totals are wrong.",
+            root_cause="rates are yearly",
+            solution="ask for the day's rate.",
+        ),
+    )
+    assert notes.decisions == (
+        Decision(
+            choice="use the rates of the day", alternatives="yearly, monthly.", rationale="speed"
+        ),
+    )
+    assert notes.gotchas == ("the feed has no `Reason: x` on Sundays", "it is cached")
+
+
+def test_words_that_are_no_labels_stay_in_their_sentence() -> None:
+    notes = drawn("Problem: the issue: totals, the Prefix: `Fix: x`\nRoot cause: why: rates")
+    assert notes.problems == (
+        Problem(what="the issue: totals, the Prefix: `Fix: x`", root_cause="why: rates"),
+    )
+
+
 def test_headings_name_what_stands_below_them() -> None:
     notes = drawn(
         "## Problem\nThe import hangs.\n\n## Root Cause\nA lock that is never freed\n"

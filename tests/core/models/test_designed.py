@@ -1,16 +1,47 @@
 """Every name of the design works, or is refused with what to do instead."""
 
 import re
+from pathlib import Path
 
 import pytest
 import typer
 
 from flows.commands import app as command
 from nightwatch_core.analysis.agent_specs import FrontMatter
-from nightwatch_core.models.options import REPLACED
-from nightwatch_core.settings import CHECKOUT, names
+from nightwatch_core.models.options import REPLACED, NightOptions
+from nightwatch_core.settings import CHECKOUT, PREFIX, names, night_options, settings
 
 _DESIGN = CHECKOUT.parent / "shared/seeds"
+
+
+# Every variable that the design names, with values that its readers may have set: the value that
+# holds then. All of them are taken, none is refused.
+VARIABLES = {
+    "MODEL": {"claude-opus-4-6": "claude-opus-4-6"},
+    "MAX_ITERATIONS": {"15": 15},
+    "TOKEN_BUDGET_PER_ERROR": {"30000": 30_000},
+    "TOTAL_TOKEN_BUDGET": {"200000": 200_000},
+    "USE_COMPACTION": {"false": False, "true": True, "0": False, "1": True},
+    "BATCH_MODE": {"false": False, "true": True},
+    "KNOWLEDGE_DIR": {"nightwatch/knowledge": Path("nightwatch/knowledge")},
+    "COMPOUND_ENABLED": {"false": False, "true": True, "0": False, "1": True},
+    "AGENTS_ENABLED": {"false": False, "true": True, "0": False, "1": True},
+    "PATTERNS_ENABLED": {"false": False, "true": True, "0": False, "1": True},
+}
+
+
+@pytest.fixture
+def no_env_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [(name, given) for name, held in VARIABLES.items() for given in held]
+)
+def test_every_variable_of_the_design_is_taken(name, given, no_env_file, monkeypatch):
+    monkeypatch.setenv(f"{PREFIX}{name}", given)
+    read = night_options() if name.lower() in NightOptions.model_fields else settings()
+    assert getattr(read, name.lower()) == VARIABLES[name][given]
 
 
 def _works():
@@ -31,7 +62,7 @@ def test_every_name_in_the_design_works_or_is_refused():
     settings |= set(re.findall(r"\bNIGHTWATCH_[A-Z_]+\b", text))
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+\b", text))
     fields = set(re.findall(r"^([a-z_]+):", _agent_files(text), re.MULTILINE))
-    assert settings | flags | fields
+    assert {name.removeprefix(PREFIX) for name in settings} == set(VARIABLES)
     assert not (settings | flags | fields) - _works() - set(REPLACED)
 
 

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from analysis_shapes import COMMIT, DAY, analysis, case, group
 
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (
@@ -112,8 +113,26 @@ def test_failures_are_counted_named_and_paid_for():
     waves = (WaveResult(analyses=(analysis(),), failures=(failed,)), WaveResult())
     report = builder.add_findings(OPENED, found(waves=waves, trouble="no lessons"), ())
     assert report.failures == (failed,)
-    assert report.degraded == ("no lessons", "1 of 2 analyses failed")
+    which = "1 of 2 analyses failed: AttributeError in cart/show (refused)"
+    assert report.degraded == ("no lessons", which)
     assert report.usage.calls == 4
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50])
+def test_failed_analyses_are_named_in_one_bounded_line_whatever_they_say(count):
+    leader = group(error_class="<!channel>`\n", transaction="x" * 500)
+    failed = Failure(case=case(leader), reason="| @here\n## <https://evil.example|a>\n" * 90)
+    text = builder.failed_text((failed,) * count, count)
+    assert text.startswith(f"{count} of {count} anal")
+    assert len(text) < 450
+    assert "\n" not in text
+    assert text.endswith(f"; {count - 2} more") is (count > 2)
+    report = builder.degrade(OPENED, text)
+    parent = messages(report)[0]
+    for said in (parent.text, *(str(block) for block in parent.blocks)):
+        assert "<!" not in said
+        assert "<https://evil.example|" not in said
+    assert "of " in parent.text
 
 
 def test_acts_and_their_unknown_ends():
