@@ -70,11 +70,16 @@ class BaseBranchStatus(Value):
     detail: str = ""  # for people
 
 
+Way = Literal["fresh", "going on"]  # a new conversation; the first one, continued
+
+
 class SecondLook(Value):
     """Result of a second look at a case with a weak verdict."""
 
     reason: str  # why it was made
     skipped: str = ""  # why it was not made all the same
+    way: Way | None = None  # None: it was not made
+    way_because: str = ""
     kept: Literal["first", "second"] = "first"
     because: str = ""  # why that one was kept
     usage: answer.Usage = answer.Usage()  # of the second, within the analysis's own
