@@ -155,14 +155,18 @@ def seed(first: Analysis, choice: Choice) -> str:
     Its cause is left out: a model that reads a claim repeats it. What it ruled out is told as its
     opinion; what it left open and would do next only where it was not wrong (`NOT_KEPT`).
     """
-    marked = {True: [], False: []}
-    for item in first.evidence:
-        marked[item.verified].append(f"{item.path}:{item.line} {item.quote}")
+    quotes = [(item.verified, f"{item.path}:{item.line} {item.quote}") for item in first.evidence]
     is_wrong = choice.because != NOT_KEPT
     parts = (
         ("Why it is looked at again", (choice.because,)),
-        ("Lines that it quoted and that were found in the code", marked[True]),
-        ("Lines that it quoted and that are not there", marked[False]),
+        (
+            "Lines that it quoted and that were found in the code",
+            [quote for found, quote in quotes if found],
+        ),
+        (
+            "Lines that it quoted and that are not there",
+            [quote for found, quote in quotes if not found],
+        ),
         ("Files that it read", first.read),
         ("Explanations that it ruled out; only it says so", _hypotheses(first, "ruled out")),
         ("Explanations that it left open", () if is_wrong else _hypotheses(first, "open")),
@@ -189,9 +193,13 @@ def failed(
     first: Analysis, why: str, reason: str, used: Usage, choice: Choice | None = None
 ) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
-    because = f"the second came to no verdict: {reason[:DETAIL]}"
-    made = {"way": choice.way, "way_because": choice.because} if choice else {}
-    look = SecondLook(reason=why, because=because, usage=used, **made)
+    look = SecondLook(
+        reason=why,
+        way=choice.way if choice else None,
+        way_because=choice.because if choice else "",
+        because=f"the second came to no verdict: {reason[:DETAIL]}",
+        usage=used,
+    )
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
 

@@ -168,8 +168,8 @@ class Calls:
         if isinstance(info, anthropic.BaseModel):
             described = info.to_dict(mode="json", warnings=False)
         # a service that is unwell or damaged answers would make it a poorer model all night
-        if described.get("type") == "error" and isinstance(described.get("error"), Mapping):
-            said = str(described["error"].get("type") or "an error")[:80]
+        if described.get("type") == "error" and (error := inside(described, "error")):
+            said = str(error.get("type") or "an error")[:80]
             raise TryLater(
                 f"Claude answered {said} instead of the model's capabilities: try again later"
             )

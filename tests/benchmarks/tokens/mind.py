@@ -117,8 +117,13 @@ def turn(scenario: Scenario, body: dict[str, Any]) -> tuple[list[Call], str]:
     seen = shown(body)
     missing = [fact for fact in scenario.facts if fact.text not in seen.found]
     calls = _calls(scenario, missing, seen, _tools(body)) if missing else []
-    answer = _fix_alone if FIX_ALONE in seen.told else _answer
-    return (calls, "") if calls else ([], answer(scenario, missing, seen))
+    told = _fix_alone if FIX_ALONE in seen.told else _answer
+    return (calls, "") if calls else ([], told(scenario, missing, seen))
+
+
+def answer(scenario: Scenario, seen: Shown) -> str:
+    """What it says of what it has seen."""
+    return _answer(scenario, [fact for fact in scenario.facts if fact.text not in seen.found], seen)
 
 
 def thinking(body: dict[str, Any], answering: bool) -> int:
