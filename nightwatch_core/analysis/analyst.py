@@ -235,6 +235,7 @@ class Briefing:
     runs: RunsLeft | None = None  # None: nothing can be run
     records: Records | None = None  # where a weak first look is kept, for the second to go on in
     talk: str = ""  # its key
+    quoted: tuple[str, ...] = ()  # files of which an earlier look's quotes are shown
 
 
 def analyse(briefing: Briefing) -> Analysis:
@@ -315,7 +316,9 @@ def look_again(
         if choice.way == "fresh":
             before = None
         continued = _continued(briefing, before, first, why, choice) if before else fresh
-        briefing = replace(briefing, records=None)  # the first look is what is kept
+        found = (item.path for item in first.evidence if item.verified)
+        shown = tuple(found) if choice.way == "fresh" else ()
+        briefing = replace(briefing, quoted=shown, records=None)  # the first look is what is kept
         second = _look(briefing, _allowance(briefing), continued, before=before)
         kept = {"snippet": second.snippet or first.snippet, "lead": first.lead}
         return second_look.better(first, second, why, choice).model_copy(update=kept)
@@ -441,4 +444,4 @@ def _look(
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
     """Files of which the first message or a tool showed lines, in that order, each once."""
     previews = (preview.path for preview in briefing.research.previews)
-    return tuple(dict.fromkeys((*previews, *calls.read)))
+    return tuple(dict.fromkeys((*previews, *briefing.quoted, *calls.read)))

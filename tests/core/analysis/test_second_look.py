@@ -197,6 +197,16 @@ def test_a_first_look_that_cannot_be_continued_passes_on_what_it_left_open():
     ]
 
 
+def test_a_file_whose_quote_a_fresh_look_is_shown_may_be_changed_by_it():
+    quote = {"path": "shop/pay.py", "line": 2, "quote": "return gateway.charge(card)"}
+    weak = {**WRONG, "confidence": "low", "evidence": [quote, INVENTED.model_dump()]}
+    edit = {"path": "shop/pay.py", "action": "edit", "old": "charge(card)", "new": "charge(0)"}
+    fixed = says(answer(title="Good", has_fix=True, file_changes=[edit]), usage=USAGE)
+    found, model = looked(says(answer(**weak), usage=USAGE), fixed, records=MemoryRecords())
+    assert (found.second_look.way, len(model.shown)) == ("fresh", 2)
+    assert [change.path for change in found.fix] == ["shop/pay.py"]
+
+
 def test_too_little_for_a_new_conversation_continues_the_first():
     found, model = looked(REJECTED, GOOD, records=MemoryRecords(), tokens=18_000)
     assert found.second_look.way == "going on"
