@@ -315,7 +315,7 @@ def look_again(
             choice = second_look.Choice("going on", because)
         if choice.way == "fresh":
             before = None
-        continued = _continued(briefing, before, first, why, choice) if before else fresh
+        continued = _continued(briefing, before, why, choice) if before else fresh
         found = (item.path for item in first.evidence if item.verified)
         shown = tuple(found) if choice.way == "fresh" else ()
         briefing = replace(briefing, quoted=shown, records=None)  # the first look is what is kept
@@ -342,13 +342,12 @@ def _first_talk(briefing: Briefing) -> Talk | None:
 
 
 def _continued(
-    briefing: Briefing, before: Talk, first: Analysis, why: str, choice: second_look.Choice
+    briefing: Briefing, before: Talk, why: str, choice: second_look.Choice
 ) -> chat.Conversation:
     """The first conversation with a request to settle what is open, and what is new since."""
-    research = briefing.research
-    facts = (fact.text for fact in research.run_facts if fact.text not in first.handed)
-    rows = "\n".join(line(text, 500) for text in (*research.leader_findings, *facts))
-    news = f"\n\n{prompts.TEXTS['tonight']}\n\n{prompts.fenced(rows, briefing.fence)}"
+    rows = "\n".join(line(text, 500) for text in briefing.research.leader_findings)
+    head = f"{prompts.SECTIONS['leader'].heading}\n\n{prompts.TEXTS['same_cause']}"
+    news = f"\n\n{head}\n\n{prompts.fenced(rows, briefing.fence)}"
     reasons = f"{why}; {line(choice.because, 500)}"
     text = prompts.TEXTS["look_again"].format(why=reasons) + (news if rows else "")
     asked = chat.UserTurn(text=text, effort=_effort(briefing.plan, 1))
@@ -433,7 +432,6 @@ def _look(
         "ending": conclusion.ending,
         "iterations": state.iterations,
         "usage": budget.used,
-        "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
         "model": budget.able.model,
         "snippet": briefing.runs.showing if briefing.runs else "",
         "quarantined": (*(Quarantined(part="tool call", order=order) for order in refused), *parts),

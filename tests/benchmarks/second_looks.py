@@ -1,8 +1,8 @@
 """Second looks, going on against fresh, for first looks that end weak in each way.
 
-`python -m tests.benchmarks.second_looks`. Every error of the invented nights is analysed once with a
-first look that is spoiled in one way, then again in the first conversation, in a fresh one, and as
-the rules choose (`WAYS` of `analysis/second_look.py`). The model is a program with one of two
+`python -m tests.benchmarks.second_looks`. Every error of the invented nights is analysed once with
+a first look that is spoiled in one way, then again in the first conversation, in a fresh one, and
+as the rules choose (`WAYS` of `analysis/second_look.py`). The model is a program with one of two
 tempers: *open* answers from the lines that it was shown, wherever; *anchored* says again what it
 once claimed wherever it reads that claim, and is open where it does not. Which temper a real model
 has is not measured here: the table shows what a second look costs, and that the first one's claim
@@ -194,7 +194,8 @@ def _row(items: list[Looked]) -> str:
     count = len(items)
     right, turns = sum(item.right for item in items), sum(item.billed.calls for item in items)
     new, cost = (sum(getattr(i.billed, n) or 0 for i in items) for n in ("new_tokens", "cost"))
-    return f"{right:3} of {count:2} {turns / count:5.1f} {new / count:6,.0f} {1000 * cost / count:8.1f}"
+    means = f"{turns / count:5.1f} {new / count:6,.0f} {1_000 * cost / count:8.1f}"
+    return f"{right:3} of {count:2} {means}"
 
 
 if __name__ == "__main__":

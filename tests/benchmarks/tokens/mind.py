@@ -40,9 +40,11 @@ class Shown:
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def number(self, path: str, text: str) -> int:
-        """The line of `path` on which a text was shown; 1 where it came without numbers."""
+        """The line of `path` on which a text was shown or quoted; 1 where no number was."""
         known = self.lines.get(path, {})
-        return next((number for number, shown in known.items() if text in shown), 1)
+        quoted = re.search(rf"{re.escape(path)}:(\d+) *{re.escape(text)}", self.found)
+        otherwise = int(quoted[1]) if quoted else 1
+        return next((number for number, shown in known.items() if text in shown), otherwise)
 
     def places(self, path: str, symbol: str) -> list[int]:
         """Lines of the file that were named together with the symbol, in their order.
