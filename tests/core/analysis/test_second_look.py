@@ -239,6 +239,18 @@ def test_a_night_that_is_taken_up_pays_no_turn_of_either_way_twice(weak, killed)
     assert len({shown.model_dump_json() for shown in asked}) == len(asked) == len(script)
 
 
+@pytest.mark.parametrize("weak", [WEAK, REJECTED])
+def test_both_ways_are_told_what_was_found_for_related_errors_since(weak):
+    model, records = MemoryModel([weak, GOOD], able=REMOTE), MemoryRecords()
+    findings = ResearchContext(
+        leader_findings=("No price (high; shop/cart.py): It is called cost.",)
+    )
+    analysed(model, records=records, research=findings)
+    told = model.shown[1].turns[-1].text
+    assert "## Found earlier tonight for related errors" in told
+    assert "No price (high; shop/cart.py): It is called cost." in told
+
+
 def test_what_was_wrong_is_worth_a_fresh_look_without_any_news():
     assert has_news(analysis(confidence="low", hypotheses=(RULED_OUT,)))
 
