@@ -79,7 +79,6 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
         *(str(SCHEMA), agent.digest, plan.model_dump_json(), assignment.commit.sha),
         *(group.fingerprint for group in case.groups),
         *assignment.research.leader_findings,
-        *(fact.text for fact in assignment.research.run_facts),
         first.model_dump_json() if first else "",
         *(str(options.cost_per_error), str(options.token_budget_per_error)),
         *(str(options.total_token_budget), str(options.cost_per_night)),

@@ -7,7 +7,7 @@ from typing import Any
 from nightwatch_core.analysis import prompts, second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.loop import DETAIL, CallHistory, Talk, converse
+from nightwatch_core.analysis.loop import DETAIL, CallHistory, Talk, begin, converse
 from nightwatch_core.analysis.model_wrappers import kept, plain_json
 from nightwatch_core.analysis.previews import preview_text, window
 from nightwatch_core.analysis.tool_context import RunsLeft
@@ -235,6 +235,7 @@ class Briefing:
     runs: RunsLeft | None = None  # None: nothing can be run
     records: Records | None = None  # where a weak first look is kept, for the second to go on in
     talk: str = ""  # its key
+    quoted: tuple[str, ...] = ()  # files of which an earlier look's quotes are shown
 
 
 def analyse(briefing: Briefing) -> Analysis:
@@ -293,28 +294,45 @@ def _effort(plan: chat.AnalysisPlan, steps: int) -> chat.Effort:
     return _EFFORTS[max(0, min(at, 2))]
 
 
-def look_again(briefing: Briefing, first: Analysis) -> Analysis:
+def look_again(
+    briefing: Briefing, first: Analysis, ways: second_look.Rules = second_look.WAYS
+) -> Analysis:
     """Give the better of a weak first verdict and a second one, which sees what the first read.
 
     Whatever goes wrong, the first is not lost.
     """
     if not (why := second_look.weakness(first)):
         return first
+    choice = None
     try:
         if briefing.model.capabilities().local:
             return second_look.skipped(first, why, second_look.SAME_AGAIN)
         before = _first_talk(briefing)
-        conversation = opening(briefing, "" if before else second_look.seed(first))
-        if before:
-            effort, text = _effort(briefing.plan, 1), _asked_again(briefing, first, why)
-            turns = (*before.turns, chat.UserTurn(text=text, effort=effort))
-            conversation = conversation.model_copy(update={"turns": turns})
-        briefing = replace(briefing, records=None)  # the first look is what is kept
-        second = _look(briefing, _allowance(briefing), conversation, before=before)
+        choice = second_look.way_of(first, ways)
+        if choice.way == "going on" and not before:
+            choice = second_look.Choice("fresh", second_look.NOT_KEPT)
+        fresh = opening(briefing, second_look.seed(first, choice))
+        if choice.way == "fresh" and before and not _is_affordable(briefing, fresh):
+            because = choice.because + second_look.NO_ROOM
+            choice = second_look.Choice("going on", because)
+        if choice.way == "fresh":
+            before = None
+        continued = _continued(briefing, before, why, choice) if before else fresh
+        found = (item.path for item in first.evidence if item.verified)
+        shown = tuple(found) if choice.way == "fresh" else ()
+        briefing = replace(briefing, quoted=shown, records=None)  # the first look is what is kept
+        second = _look(briefing, _allowance(briefing), continued, before=before)
         kept = {"snippet": second.snippet or first.snippet, "lead": first.lead}
-        return second_look.better(first, second, why).model_copy(update=kept)
+        return second_look.better(first, second, why, choice).model_copy(update=kept)
     except NightWatchError as trouble:
-        return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
+        used = trouble.usage or Usage()
+        return second_look.failed(first, why, str(trouble), used, choice)
+
+
+def _is_affordable(briefing: Briefing, conversation: chat.Conversation) -> bool:
+    """Check whether the allowance leaves a new conversation a call that reads, and the answer."""
+    able = briefing.model.capabilities()
+    return not begin(conversation, able, _allowance(briefing)).budget.bound(concluding=False)
 
 
 def _first_talk(briefing: Briefing) -> Talk | None:
@@ -325,12 +343,17 @@ def _first_talk(briefing: Briefing) -> Talk | None:
     return talk if talk and talk.model == able.model and not is_long else None
 
 
-def _asked_again(briefing: Briefing, first: Analysis, why: str) -> str:
-    research = briefing.research
-    facts = (fact.text for fact in research.run_facts if fact.text not in first.handed)
-    rows = "\n".join(line(text, 500) for text in (*research.leader_findings, *facts))
-    news = f"\n\n{prompts.TEXTS['tonight']}\n\n{prompts.fenced(rows, briefing.fence)}"
-    return prompts.TEXTS["look_again"].format(why=why) + (news if rows else "")
+def _continued(
+    briefing: Briefing, before: Talk, why: str, choice: second_look.Choice
+) -> chat.Conversation:
+    """The first conversation with a request to settle what is open, and what is new since."""
+    rows = "\n".join(line(text, 500) for text in briefing.research.leader_findings)
+    head = f"{prompts.SECTIONS['leader'].heading}\n\n{prompts.TEXTS['same_cause']}"
+    news = f"\n\n{head}\n\n{prompts.fenced(rows, briefing.fence)}"
+    reasons = f"{why}; {line(choice.because, 500)}"
+    text = prompts.TEXTS["look_again"].format(why=reasons) + (news if rows else "")
+    asked = chat.UserTurn(text=text, effort=_effort(briefing.plan, 1))
+    return opening(briefing).model_copy(update={"turns": (*before.turns, asked)})
 
 
 def _allowance(briefing: Briefing) -> Allowance:
@@ -415,7 +438,6 @@ def _look(
         "tool_calls": len(called),
         "missed_calls": sum(result.missing for result in called),
         "usage": budget.used,
-        "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
         "model": budget.able.model,
         "snippet": briefing.runs.showing if briefing.runs else "",
         "quarantined": (*(Quarantined(part="tool call", order=order) for order in refused), *parts),
@@ -426,4 +448,4 @@ def _look(
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
     """Files of which the first message or a tool showed lines, in that order, each once."""
     previews = (preview.path for preview in briefing.research.previews)
-    return tuple(dict.fromkeys((*previews, *calls.read)))
+    return tuple(dict.fromkeys((*previews, *briefing.quoted, *calls.read)))

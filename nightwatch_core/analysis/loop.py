@@ -93,7 +93,8 @@ def ending_text(analysis: Analysis) -> str:
     text += f"; {analysis.iterations} turns, {analysis.usage.new_tokens:,} new tokens"
     if look:
         result = f"skipped, {look.skipped}" if look.skipped else f"the {look.kept} verdict was kept"
-        text += f"; second look, because {look.reason}: {result}"
+        way = f" ({look.way}: {look.way_because})" if look.way else ""
+        text += f"; second look, because {look.reason}{way}: {result}"
     return text
 
 

@@ -42,7 +42,7 @@ FIRST_MESSAGE_TOKENS = 20_000  # as `estimated_tokens` counts them
 FIRST_WORDS = 100  # tokens of them for the words before all sections, and behind them
 LIKELY_FILES, LEARNINGS, PATTERNS, PRIORS = 12, 5, 3, 3  # items
 EARLIER_LOOK = 8_000  # characters of what the first look found
-LEADER_FINDINGS, RUN_FACT = 1_500, 200  # characters: of all lines; of a fact of the night
+LEADER_FINDINGS = 1_500  # characters of all lines
 CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
 
@@ -293,7 +293,6 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
     "error": lambda at: [error_text(at.case)],
     "trace": _trace,
     "leader": lambda at: [middle_out(_lines(at.research.leader_findings, _LEADER), _LEADER)],
-    "tonight": lambda at: [_lines((f.text for f in at.research.run_facts), RUN_FACT)],
     "failing": _source("failing"),
     "frames": _source("frame"),
     "flow": _source("table", "flow"),

@@ -1,23 +1,26 @@
 """A second analysis of a case whose first verdict is weak.
 
-It goes on in the first conversation, which the model's service has in its cache; where that cannot
-be, a new one is told the first one's findings. It runs when all other cases are done, with their
-findings, within the rest of its case's allowance. The better of the two verdicts is kept; if the
-second analysis fails, the first.
+Where the first was wrong, it is a fresh conversation, told only what code verified of the first: a
+model that reads its own earlier claim repeats it. Where the first only lacked something, it goes on
+in that conversation, which the model's service has in its cache. It runs when all other cases are
+done, with their findings, within the rest of its case's allowance. The better of the two verdicts
+is kept; if the second analysis fails, the first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from nightwatch_core.analysis.budget import USEFUL_TOKENS, may_be_led
 from nightwatch_core.analysis.loop import DETAIL
-from nightwatch_core.code.verdict import advantage
-from nightwatch_core.models.analysis import Analysis, SecondLook
+from nightwatch_core.code.verdict import advantage, quotes_what_it_names
+from nightwatch_core.models.analysis import Analysis, RefusedEdit, SecondLook, Way
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.plain_text import one_line, shortened
 
 FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
+REASONS, REASON = 3, 150  # likewise, of a reason
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
@@ -31,7 +34,9 @@ def has_news(first: Analysis) -> bool:
     """Check whether a second analysis could see by itself what the first did not."""
     is_verified = first.evidence and all(evidence.verified for evidence in first.evidence)
     is_cut_off = first.ending.kind == "wrapped up"
-    return bool(is_cut_off or not is_verified or _hypotheses(first, "open") or first.next_steps)
+    is_fresh = way_of(first).way == "fresh"
+    is_open = _hypotheses(first, "open") or first.next_steps
+    return bool(is_cut_off or is_fresh or not is_verified or is_open)
 
 
 def weakness(first: Analysis) -> str:
@@ -83,18 +88,89 @@ def left_of(may: Allowance, used: Usage) -> Allowance:
     return may.model_copy(update={"tokens": max(may.tokens - used.new_tokens, 0), "cost": cost})
 
 
-def seed(first: Analysis) -> str:
-    """Write for the second analysis: findings, files read, what was ruled out."""
-    marked = ((item, "" if item.verified else " (not found there)") for item in first.evidence)
-    quotes = (f"{item.path}:{item.line} {item.quote}{mark}" for item, mark in marked)
-    found = f"Finding ({first.confidence} confidence)" if first.has_cause else "Not proved"
+# How a second analysis is made: the first rule that holds.
+
+
+class Choice(NamedTuple):
+    """A way to look again, and its reason for people and the model."""
+
+    way: Way
+    because: str
+
+
+def _rejected(first: Analysis) -> str:
+    places = [f"{item.path}:{item.line}" for item in first.evidence if not item.verified]
+    return _joined(places) if places else ""
+
+
+def _contradicted(first: Analysis) -> bool:
+    return bool(first.evidence) and not quotes_what_it_names(first)
+
+
+def _is_left_without_explanation(first: Analysis) -> bool:
+    standings = {item.standing for item in first.hypotheses}
+    return standings == {"ruled out"}
+
+
+_LIMITS = {"iterations": "turns", "time": "time", "tokens": "tokens", "cost": "budget"}
+
+
+def _limit(first: Analysis) -> str:
+    return _LIMITS.get(first.ending.detail, "") if first.ending.kind == "wrapped up" else ""
+
+
+def _edits(refused: Iterable[RefusedEdit]) -> str:
+    return _joined([f"{edit.path}: {edit.reason}" for edit in refused])
+
+
+# What a rule finds of a first analysis (empty where it does not hold), the way, and the reason,
+# with what was found in its braces.
+Rules = tuple[tuple[Callable[[Analysis], object], Way, str], ...]
+WAYS: Rules = (
+    (lambda a: a.quarantined, "fresh", "it repeated an instruction from outside"),
+    (_rejected, "fresh", "lines that it quoted are not in the code: {}"),
+    (_contradicted, "fresh", "no line that it quoted contains a name from its cause"),
+    (_is_left_without_explanation, "fresh", "it ruled out every explanation that it considered"),
+    (_limit, "going on", "it ran out of {}"),
+    (lambda a: not a.has_cause, "fresh", "it found no cause"),
+    (lambda a: _edits(a.refused), "going on", "its edits were refused: {}"),
+    (lambda a: not a.evidence, "going on", "it quoted no line of the code"),
+    (lambda a: _joined(_hypotheses(a, "open")), "going on", "it left open: {}"),
+    (lambda a: True, "going on", "its evidence is not enough"),
+)
+
+NOT_KEPT = "the first conversation can no longer be continued"
+NO_ROOM = "; yet too little is left for a new conversation"
+
+
+def way_of(first: Analysis, ways: Rules = WAYS) -> Choice:
+    """Choose how to look again at what a first analysis left weak; one of `ways` has to hold."""
+    found = ((rule(first), way, because) for rule, way, because in ways)
+    return next(Choice(way, because.format(what)) for what, way, because in found if what)
+
+
+def seed(first: Analysis, choice: Choice) -> str:
+    """Write what a fresh conversation is told of the first: what code verified, and no claim of it.
+
+    Its cause is left out: a model that reads a claim repeats it. What it ruled out is told as its
+    opinion; what it left open and would do next only where it was not wrong (`NOT_KEPT`).
+    """
+    quotes = [(item.verified, f"{item.path}:{item.line} {item.quote}") for item in first.evidence]
+    is_wrong = choice.because != NOT_KEPT
     parts = (
-        (found, (f"{first.title}: {first.root_cause}",)),
-        ("Quoted from the code", tuple(quotes)),
-        ("Files it read", first.read),
-        ("Explanations it ruled out", _hypotheses(first, "ruled out")),
-        ("Explanations it left open", _hypotheses(first, "open")),
-        ("What it would look at next", first.next_steps),
+        ("Why it is looked at again", (choice.because,)),
+        (
+            "Lines that it quoted and that were found in the code",
+            [quote for found, quote in quotes if found],
+        ),
+        (
+            "Lines that it quoted and that are not there",
+            [quote for found, quote in quotes if not found],
+        ),
+        ("Files that it read", first.read),
+        ("Explanations that it ruled out; only it says so", _hypotheses(first, "ruled out")),
+        ("Explanations that it left open", () if is_wrong else _hypotheses(first, "open")),
+        ("What it would look at next", () if is_wrong else first.next_steps),
     )
     sections = (
         (f"{name}:", *(f"- {shortened(one_line(item), FINDING)}" for item in items[:FINDINGS]))
@@ -104,23 +180,36 @@ def seed(first: Analysis) -> str:
     return "\n\n".join(map("\n".join, sections))
 
 
+def _joined(items: Iterable[str]) -> str:
+    return "; ".join(shortened(one_line(item), REASON) for item in [*items][:REASONS])
+
+
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
     """Return the first verdict, with the reason why it was left at that."""
     return first.model_copy(update={"second_look": SecondLook(reason=why, skipped=hindered)})
 
 
-def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
+def failed(
+    first: Analysis, why: str, reason: str, used: Usage, choice: Choice | None = None
+) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
-    because = f"the second came to no verdict: {reason[:DETAIL]}"
-    look = SecondLook(reason=why, because=because, usage=used)
+    look = SecondLook(
+        reason=why,
+        way=choice.way if choice else None,
+        way_because=choice.because if choice else "",
+        because=f"the second came to no verdict: {reason[:DETAIL]}",
+        usage=used,
+    )
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
 
-def better(first: Analysis, second: Analysis, why: str) -> Analysis:
+def better(first: Analysis, second: Analysis, why: str, choice: Choice) -> Analysis:
     """Return the better of two verdicts, with the usage of both; a tie keeps the first."""
     by = advantage(first, second)
     look = SecondLook(
         reason=why,
+        way=choice.way,
+        way_because=choice.because,
         kept="second" if by else "first",
         because=f"the second is better by {by}" if by else "the second is not better",
         usage=second.usage,

@@ -1,14 +1,11 @@
 """Waves of analyses: leaders first, then siblings with the leader's finding."""
 
 from collections.abc import Iterable
-from itertools import islice
 
 from nightwatch_core.analysis import second_look
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.analysis.prompts import RUN_FACT
-from nightwatch_core.analysis.second_look import LEAST_SCORE
 from nightwatch_core.intake.cases import families
-from nightwatch_core.models.analysis import Analysis, Failure, RunFact
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities
@@ -17,13 +14,11 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 
 LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
 LEADER_FILES_LINE = 400  # characters of the files a leader examined
-RUN_FACTS, RUN_QUOTE = 7, 80  # facts for an error; characters of a quote in one
 OTHER_FINDINGS = 6  # of tonight, told to a second look
 
 
@@ -44,57 +39,6 @@ class Prepared(Value):
         return self.unknown.case
 
 
-# Facts that verified findings of a night teach errors analysed later.
-#
-# An error is given a fact only where it touches the error: same file, same change.
-
-
-def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
-    """Return a fact for each sure finding: the quoted line, never the model's prose."""
-    known = (a for a in analyses if a.has_cause and not (a.misfit or a.by_fallback))
-    sure = (a for a in known if a.confidence != "low" and a.score >= LEAST_SCORE)
-    return tuple(_fact(a) for a in sure if a.evidence and all(e.verified for e in a.evidence))
-
-
-def relevant_facts(
-    facts: Iterable[RunFact], prepared: Prepared, family: frozenset[str]
-) -> tuple[RunFact, ...]:
-    """Choose at most seven facts that touch an error.
-
-    Facts of its own family are left out: the family's findings are passed on whole.
-    """
-    others = (fact for fact in facts if not set(fact.sources) <= family)
-    return tuple(islice((fact for fact in others if _touches(fact, prepared)), RUN_FACTS))
-
-
-def _touches(fact: RunFact, prepared: Prepared) -> bool:
-    """Check for the same failing file, or the same change."""
-    case, research = prepared.case, prepared.research
-    top = case.trace.top if case.trace else None
-    commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
-    for suspect in research.suspects:
-        commits |= {suspect.pull.sha, *suspect.pull.commits}
-    is_there = top is not None and top.repo_path in fact.paths
-    return is_there or any(sha[:10] in fact.changes for sha in commits)
-
-
-def _fact(finding: Analysis) -> RunFact:
-    first = finding.evidence[0]
-    quote = shortened(one_line(first.quote).replace("`", "'"), RUN_QUOTE)
-    changes = (finding.suspect_commit[:10],) if finding.suspect_commit else ()
-    by = f", changed by {changes[0]}" if changes else ""
-    error = shortened(last_segment(finding.case.leader.error_class), RUN_QUOTE)
-    where = shortened(one_line(finding.case.leader.transaction), RUN_QUOTE // 2)
-    text = f"{error} in {where} comes from {first.path}:{first.line} `{quote}`{by}"
-    return RunFact(
-        text=line(text, RUN_FACT),
-        paths=tuple(dict.fromkeys(evidence.path for evidence in finding.evidence)),
-        line=first.line,
-        changes=changes,
-        sources=(finding.case.fingerprint,),
-    )
-
-
 class Waves(Value):
     """The leaders' assignments, and the families to continue with."""
 
@@ -103,23 +47,12 @@ class Waves(Value):
     prepared: tuple[Prepared, ...]
     families: tuple[Family, ...]
     leaders: tuple[Assignment, ...]
-    tells: bool = False  # the analyst reads facts of other errors; the rules do not
-    facts: tuple[RunFact, ...] = ()  # from verified findings of earlier waves
-
-    def after(self, analyses: Iterable[Analysis]) -> "Waves":
-        """Return the waves with the facts of verified findings."""
-        found = facts_found(analyses) if self.tells else ()
-        return self.model_copy(update={"facts": (*self.facts, *found)})
 
     def family_of(self, fingerprint: str) -> frozenset[str]:
         """Return the cases of an error's family, itself included."""
         every = ((family.leader, *family.siblings) for family in self.families)
         named = (frozenset(case.fingerprint for case in cases) for cases in every)
         return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
-
-    def facts_for(self, prepared: Prepared) -> tuple[RunFact, ...]:
-        """Return the facts of other families for an error."""
-        return relevant_facts(self.facts, prepared, self.family_of(prepared.fingerprint))
 
 
 def first_wave(
@@ -139,14 +72,7 @@ def first_wave(
         tuple(item.case for item in prepared),
         lambda case: tuple(suspect.pull.sha for suspect in suspected[case.fingerprint]),
     )
-    waves = Waves(
-        night=night,
-        code=code,
-        prepared=prepared,
-        families=related,
-        leaders=(),
-        tells=capabilities is not None and not capabilities.local,
-    )
+    waves = Waves(night=night, code=code, prepared=prepared, families=related, leaders=())
     parts = split_budget(options, len(prepared), capabilities=capabilities)
     shares = zip(prepared, parts, strict=True)
     by_name = {item.fingerprint: (item, allowance) for item, allowance in shares}
@@ -166,7 +92,6 @@ def second_wave(
         for family in waves.families
         for case in family.siblings
     }
-    waves = waves.after(first.analyses)
     waiting = tuple(item for item in waves.prepared if item.fingerprint not in begun)
     spent = total_usage(first.analyses, first.failures)
     allowances = split_budget(options, len(waiting), spent, capabilities)
@@ -206,11 +131,10 @@ def assignment_of(
     """Return the input of one analysis; a `leader`'s findings are added where it has a cause."""
     knows = leader is not None and leader.has_cause
     findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
-    update = {"leader_findings": findings, "run_facts": waves.facts_for(prepared)}
     return Assignment(
         case=prepared.case,
         traces=prepared.unknown.traces,
-        research=prepared.research.model_copy(update=update),
+        research=prepared.research.model_copy(update={"leader_findings": findings}),
         allowance=allowance,
         commit=prepared.case.commit or waves.code.commit,
         night=waves.night.id,
@@ -252,16 +176,14 @@ def third_wave(
     family's leader comes after its siblings here: it is given their findings.
     """
     analyses = tuple(analysis for result in results for analysis in result.analyses)
-    waves = waves.after(analyses)
     prepared = {item.fingerprint: item for item in waves.prepared}
     chosen: list[tuple[Analysis, tuple[str, ...]]] = []
     skipped: list[Analysis] = []
     weak = (analysis for analysis in analyses if second_look.weakness(analysis))
     for first in sorted(weak, key=lambda item: item.has_cause):  # those without a cause first
         findings = _other_findings(first, analyses, waves)
-        facts = {fact.text for fact in waves.facts_for(prepared[first.fingerprint])}
         is_same = capabilities is None or capabilities.local or first.by_fallback
-        if is_same or not (findings or facts - {*first.handed} or second_look.has_news(first)):
+        if is_same or not (findings or second_look.has_news(first)):
             why = second_look.SAME_AGAIN if is_same else second_look.NOTHING_NEW
             skipped.append(second_look.skipped(first, second_look.weakness(first), why))
         else:

@@ -166,8 +166,8 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, words(text))) - {""}
 
 
-def _quotes_what_it_names(analysis: Analysis) -> bool:
-    """Tell whether a quoted line holds a name of the cause, or the cause names its file."""
+def quotes_what_it_names(analysis: Analysis) -> bool:
+    """Tell whether a verified quote holds a name of the cause, or the cause names its file."""
     cause = f"{analysis.title} {analysis.root_cause}"
     return any(
         item.path.rpartition("/")[2] in cause or not _stems(cause).isdisjoint(_stems(item.quote))
@@ -180,7 +180,7 @@ def _quotes_what_it_names(analysis: Analysis) -> bool:
 LOW: tuple[tuple[Callable[[Analysis], bool], str], ...] = (
     (lambda a: not has_verified_evidence(a), "no quoted line was found in the code"),
     (lambda a: bool(a.misfit), "{misfit}"),
-    (lambda a: not _quotes_what_it_names(a), "no quoted line contains a name from the cause"),
+    (lambda a: not quotes_what_it_names(a), "no quoted line contains a name from the cause"),
     (
         lambda a: any(not edit.is_slip for edit in a.refused) and not a.has_fix,
         "its fix was refused",

@@ -8,22 +8,6 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
 
-# Facts that one error of a night teaches others.
-
-
-class RunFact(Value):
-    """A line that a verified finding of this night quotes, as one sentence of ours.
-
-    It holds no prose of a model or of a record, only names, places and lines that were looked up.
-    """
-
-    text: str  # at most 200 characters
-    paths: tuple[str, ...] = ()  # of the evidence, the first quote's file first
-    line: int = 0  # of the first quote
-    changes: tuple[str, ...] = ()  # the suspect commit, ten characters
-    sources: tuple[str, ...] = ()  # fingerprint of the case
-
-
 FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
 
 
@@ -71,11 +55,16 @@ class BaseBranchStatus(Value):
     detail: str = ""  # for people
 
 
+Way = Literal["fresh", "going on"]  # a new conversation; the first one, continued
+
+
 class SecondLook(Value):
     """Result of a second look at a case with a weak verdict."""
 
     reason: str  # why it was made
     skipped: str = ""  # why it was not made all the same
+    way: Way | None = None  # None: it was not made
+    way_because: str = ""
     kept: Literal["first", "second"] = "first"
     because: str = ""  # why that one was kept
     usage: answer.Usage = answer.Usage()  # of the second, within the analysis's own
@@ -127,7 +116,6 @@ class Analysis(Value):
     prior_fingerprints: tuple[str, ...] = ()  # of the lessons that the analyst was given
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
-    handed: tuple[str, ...] = ()  # facts of other errors of the night that it was given
     fix_alone: bool = False  # its cause was known, only the fix was asked for
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came

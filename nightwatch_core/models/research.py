@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Literal
 
-from nightwatch_core.models.analysis import RunFact
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Suspect
 from nightwatch_core.models.knowledge import FoundLearning, Pattern, PriorAnalysis
 from nightwatch_core.models.value import Value
@@ -108,4 +107,3 @@ class ResearchContext(Value):
     conventions: str = ""  # what the repository says about how its code is written
     misfit: str = ""  # why the record does not fit the commit; then nothing is suspected
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters
-    run_facts: tuple[RunFact, ...] = ()  # of other errors of the night, at most 1,500 characters

@@ -1,6 +1,7 @@
 """kill -9 at every turn boundary, and the night again: no finished turn is asked for twice.
 
-The analyst reads one file after the other, is not sure, and looks a second time: six turns. Every
+The analyst reads one file after the other, is not sure, and looks a second time: six turns. It goes
+on in its conversation, or, where it quoted a line that is not there, begins a fresh one. Every
 night of a chain gets one answer; it is killed when it has kept that, and before it hears another.
 Once it is killed before its question is answered: only that turn is asked for again.
 """
@@ -10,6 +11,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +27,34 @@ FIRST_LOOK = ("app/models/order.rb", "app/models/customer.rb", ERROR.path)
 SECOND_LOOK = (ERROR.path,)
 TURNS = len(FIRST_LOOK) + 1 + len(SECOND_LOOK) + 1  # each look ends with an answer
 UNANSWERED = 2  # the turn that is once asked for in vain, counted from 0
-ASKED_AGAIN = "That is not settled"  # what only a second look is told
+ASKED_AGAIN = ("That is not settled", "## An earlier look")  # what only a second look is told
+INVENTED = {"path": ERROR.path, "line": 1, "quote": "this.line = stands(nowhere)", "note": ""}
 SOON = 120.0  # seconds until the moment to kill has to come
 COUNTED = ("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 def investigating(
-    body: Any, reads: int, fixes: Mapping[str, str], number: int
+    body: Any, reads: int, fixes: Mapping[str, str], number: int, invents: bool = False
 ) -> tuple[list[dict[str, Any]], str]:
-    """One file a turn; after the last one an answer, the first look's with low confidence."""
+    """One file a turn; after the last one an answer, the first look's with low confidence.
+
+    Where it `invents`, the first look's answer quotes a line that is not there.
+    """
     content = [m["content"] for m in body["messages"]]
     blocks = [block for item in content if not isinstance(item, str) for block in item]
     asked = sum(block["type"] == "tool_use" for block in blocks)
-    again = ASKED_AGAIN in json.dumps(content)
-    wanted = (*FIRST_LOOK, *(SECOND_LOOK if again else ()))[asked:]
+    again = [text for text in ASKED_AGAIN if text in json.dumps(content)]
+    first_look = () if ASKED_AGAIN[1] in again else FIRST_LOOK
+    wanted = (*first_look, *(SECOND_LOOK if again else ()))[asked:]
     if wanted:
         call = {"type": "tool_use", "id": f"toolu_{number:04}", "name": "read_file"}
         return [{**call, "input": {"path": wanted[0]}}], "tool_use"
     said, stop = mind.turn(body, reads, fixes, number)
     answer = json.loads(said[0]["text"])
-    confidence = answer["confidence"] if again else "low"
-    return [{"type": "text", "text": json.dumps({**answer, "confidence": confidence})}], stop
+    if not again:
+        answer["confidence"] = "low"
+        answer["evidence"] += [INVENTED] if invents else []
+    return [{"type": "text", "text": json.dumps(answer)}], stop
 
 
 class Doorkeeper(Anthropic):
@@ -91,12 +100,14 @@ class Turns(World):
 
     claude: Doorkeeper
 
-    def __init__(self, folder: Path, prefect: str) -> None:
+    def __init__(self, folder: Path, prefect: str, *, invents: bool) -> None:
         super().__init__(folder, (ERROR,), prefect)
+        self.invents = invents
 
     def __enter__(self) -> "Turns":
         super().__enter__()
-        claude = Doorkeeper(fixes=dict(shop.FIXED), mind=investigating)
+        analyst = partial(investigating, invents=self.invents)
+        claude = Doorkeeper(fixes=dict(shop.FIXED), mind=analyst)
         self.claude = self._open.enter_context(claude)
         return self
 
@@ -125,8 +136,9 @@ def whole(path: Path) -> bool:
         return False
 
 
-def test_killed_at_every_turn_boundary(tmp_path: Path, server: str) -> None:
-    with Turns(tmp_path, server) as world:
+@pytest.mark.parametrize("way", ["going on", "fresh"])
+def test_killed_at_every_turn_boundary(tmp_path: Path, server: str, way: str) -> None:
+    with Turns(tmp_path, server, invents=way == "fresh") as world:
         finished: list[str] = []
         for turn in range(TURNS):
             for answers in (0, 1) if turn == UNANSWERED else (1,):
@@ -143,6 +155,7 @@ def test_killed_at_every_turn_boundary(tmp_path: Path, server: str) -> None:
         assert len(world.claude.bodies) == asked, "all turns were finished"
         _asked_for_again_where_unanswered(world, finished)
         _paid_once(world, night.report)
+        assert night.report["analyses"][0]["second_look"]["way"] == way
 
 
 def _asked_for_again_where_unanswered(world: Turns, finished: list[str]) -> None:

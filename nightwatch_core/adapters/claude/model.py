@@ -171,7 +171,12 @@ class Calls:
         described = {}
         if isinstance(info, anthropic.BaseModel):
             described = info.to_dict(mode="json", warnings=False)
-        # damaged ones would make it a poorer model all night
+        # a service that is unwell or damaged answers would make it a poorer model all night
+        if described.get("type") == "error" and (error := inside(described, "error")):
+            said = str(error.get("type") or "an error")[:80]
+            raise TryLater(
+                f"Claude answered {said} instead of the model's capabilities: try again later"
+            )
         if isinstance(described.get("id"), str) and isinstance(
             described.get("capabilities") or {}, Mapping
         ):

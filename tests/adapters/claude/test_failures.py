@@ -4,10 +4,11 @@ import time
 from email.utils import formatdate
 
 import pytest
+from analysis_shapes import AGENT, analysed
 from claude_talks import OPUS, claude, shown
 from pydantic import SecretStr
 from services.anthropic import Anthropic
-from services.faults import Fault, FaultyService
+from services.faults import KINDS, Fault, FaultyService
 
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -93,7 +94,7 @@ def test_the_models_api_is_asked_again_where_it_fails(fault):
         assert model.capabilities().context_tokens == 1_000_000
 
 
-@pytest.mark.parametrize("fault", ["wrong types", "errors", "empty"])
+@pytest.mark.parametrize("fault", ["wrong types", "200 with errors", "empty"])
 def test_a_damaged_description_makes_no_model_a_poorer_one(fault):
     with Anthropic() as server, FaultyService("claude", server.url) as faulty:
         faulty.fault = Fault(fault, f"GET /v1/models/{OPUS}")
@@ -104,6 +105,30 @@ def test_a_damaged_description_makes_no_model_a_poorer_one(fault):
 
 def in_a_second():
     return formatdate(time.time() + 2, usegmt=True)  # whole seconds: at least one from now
+
+
+LONG = AGENT.model_copy(update={"prompt": "Find the cause. " * 2_000})  # as agent files have it
+SHORT = [kind for kind in KINDS if kind not in ("429 seconds", "429 date", "429 absurd", "timeout")]
+
+
+@pytest.mark.parametrize("call", [f"GET /v1/models/{OPUS}", "POST /v1/messages"])
+@pytest.mark.parametrize("kind", SHORT)
+def test_after_a_broken_first_answer_the_analysis_ends_as_every_other(kind, call):
+    with Anthropic(reads=1) as server, FaultyService("claude", server.url) as faulty:
+        faulty.fault = Fault(kind, call)
+        model = Claude(SecretStr(server.key), OPUS, faulty.url, pause=lambda _: None)
+        found = analysed(model, agent=LONG)
+        assert faulty.met == 1
+    assert (found.ending.kind, found.ending.detail) == ("answered", "")
+    assert (found.confidence, found.iterations) == ("high", 2)
+
+
+def test_a_service_that_answers_errors_only_does_not_become_a_small_model():
+    with Anthropic() as server, FaultyService("claude", server.url) as faulty:
+        faulty.fault = Fault("200 with errors", f"GET /v1/models/{OPUS}", lasting=True)
+        model = Claude(SecretStr(server.key), OPUS, faulty.url, pause=lambda _: None)
+        with pytest.raises(TryLater, match="overloaded_error instead of the model's capabilities"):
+            model.capabilities()
 
 
 @pytest.mark.slow

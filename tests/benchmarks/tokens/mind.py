@@ -40,9 +40,11 @@ class Shown:
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def number(self, path: str, text: str) -> int:
-        """The line of `path` on which a text was shown; 1 where it came without numbers."""
+        """The line of `path` on which a text was shown or quoted; 1 where no number was."""
         known = self.lines.get(path, {})
-        return next((number for number, shown in known.items() if text in shown), 1)
+        quoted = re.search(rf"{re.escape(path)}:(\d+) *{re.escape(text)}", self.found)
+        otherwise = int(quoted[1]) if quoted else 1
+        return next((number for number, shown in known.items() if text in shown), otherwise)
 
     def places(self, path: str, symbol: str) -> list[int]:
         """Lines of the file that were named together with the symbol, in their order.
@@ -117,8 +119,13 @@ def turn(scenario: Scenario, body: dict[str, Any]) -> tuple[list[Call], str]:
     seen = shown(body)
     missing = [fact for fact in scenario.facts if fact.text not in seen.found]
     calls = _calls(scenario, missing, seen, _tools(body)) if missing else []
-    answer = _fix_alone if FIX_ALONE in seen.told else _answer
-    return (calls, "") if calls else ([], answer(scenario, missing, seen))
+    told = _fix_alone if FIX_ALONE in seen.told else _answer
+    return (calls, "") if calls else ([], told(scenario, missing, seen))
+
+
+def answer(scenario: Scenario, seen: Shown) -> str:
+    """What it says of what it has seen."""
+    return _answer(scenario, [fact for fact in scenario.facts if fact.text not in seen.found], seen)
 
 
 def thinking(body: dict[str, Any], answering: bool) -> int:

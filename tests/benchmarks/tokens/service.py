@@ -15,7 +15,7 @@ when it is made and read when it is sent back.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,12 +126,16 @@ class Call:
     cut: int = 0  # answers to its last calls that were shortened
 
 
+Turn = Callable[[Scenario, dict[str, Any]], tuple[list[mind.Call], str]]
+
+
 class Service(Anthropic):
     """Plays the scenarios of one night for whoever asks."""
 
-    def __init__(self, scenarios: Sequence[Scenario]) -> None:
+    def __init__(self, scenarios: Sequence[Scenario], turn: Turn = mind.turn) -> None:
         super().__init__()
         self.scenarios, self.calls, self.rounds = scenarios, list[Call](), Rounds()
+        self.turn = turn
         self._cache = Cache(tokens)
         self._cache.known, self._cache.fresh = self.rounds.seen, self.rounds.fresh
 
@@ -140,7 +144,7 @@ class Service(Anthropic):
         model = self._checked(body, headers)
         self.rounds.arrive()
         scenario, (shown, edits) = self._meant(body), anthropic_context.shown(body)
-        asked, answer = mind.turn(scenario, shown)
+        asked, answer = self.turn(scenario, shown)
         thought = mind.thinking(body, answering=not asked)
         with self._lock:
             self._number += 1

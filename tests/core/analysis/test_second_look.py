@@ -4,16 +4,21 @@ from core.lesson_shapes import lesson
 from tables import tables_of
 from twins.reading import MemoryModel, MemoryRecords
 
+from nightwatch_core.analysis.loop import ending_text
+from nightwatch_core.analysis.model_wrappers import ResumableModel
 from nightwatch_core.analysis.second_look import (
+    NOT_KEPT,
+    Choice,
     allowance_of_lead,
     doubt_of,
     has_news,
     seed,
+    way_of,
     weakness,
 )
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Ending
-from nightwatch_core.models.answer import Edit, Hypothesis, Usage
+from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Usage
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.knowledge import Match, PriorAnalysis
 from nightwatch_core.models.research import ResearchContext
@@ -63,7 +68,10 @@ def test_a_weak_one_goes_on_where_it_was_kept_and_pays_for_what_is_new():
         "what the service has in its cache is as it was"
     )
     assert goes_on[-1].effort
-    assert "That is not settled: the confidence is low." in goes_on[-1].text
+    assert (
+        "That is not settled: the confidence is low; it quoted no line of the code."
+        in goes_on[-1].text
+    )
     assert "An earlier look" not in goes_on[-1].text
     assert "You asked this in your turn 1" in str(after[len(goes_on) :])
     for name in ("system", "tools", "answer_schema", "effort"):
@@ -136,20 +144,115 @@ def test_what_a_second_look_could_see_that_the_first_did_not(first, is_new):
     assert has_news(analysis(confidence="low", **first)) is is_new
 
 
-def test_the_seed_tells_what_was_ruled_out_and_what_was_not():
-    told = seed(
-        analysis(
-            hypotheses=(
-                Hypothesis(statement="The card", standing="ruled out", because="it was valid"),
-                Hypothesis(statement="A race"),
-            ),
-            next_steps=("Look at the job",),
-        )
+SHOWN, INVENTED = (
+    Evidence(path="shop/cart.py", line=2, quote="line.price", verified=True),
+    Evidence(path="shop/pay.py", line=7, quote="card.expire()"),
+)
+RULED_OUT = Hypothesis(statement="The card", standing="ruled out", because="it was valid")
+CLAIM = "Currencies are mixed"
+WRONG = {
+    "title": CLAIM,
+    "root_cause": f"{CLAIM} before the sum.",
+    "confidence": "high",
+    "evidence": [SHOWN.model_dump(), INVENTED.model_dump()],
+    "hypotheses": [RULED_OUT.model_dump(), {"statement": CLAIM}],
+    "suggested_next_steps": [f"Look where {CLAIM}"],
+}
+REJECTED = says(answer(**{**WRONG, "confidence": "low"}), usage=USAGE)
+
+
+@pytest.mark.parametrize(("change", "way", "because"), TABLES["ways"])
+def test_a_fresh_conversation_where_it_was_wrong_and_the_first_where_it_lacked(
+    change, way, because
+):
+    assert way_of(analysis(**{"confidence": "low", **change})) == (way, because)
+
+
+def test_a_fresh_look_is_told_what_code_verified_and_no_claim_of_the_first():
+    found, model = looked(READ, REJECTED, READ, GOOD, records=MemoryRecords())
+    assert (found.title, found.passes, found.second_look.kept) == ("Good", 2, "second")
+    assert found.second_look.way == "fresh"
+    because = "lines that it quoted are not in the code: shop/pay.py:7"
+    assert found.second_look.way_because == because
+    assert f"(fresh: {because})" in ending_text(found)
+    fresh, first = model.shown[2], model.shown[0]
+    assert len(fresh.turns) == 1, "nothing of the first conversation is sent"
+    for name in ("system", "tools", "answer_schema"):
+        assert getattr(fresh, name) == getattr(first, name), "the service has these in its cache"
+    told = fresh.turns[0].text
+    assert CLAIM not in told
+    assert f"looked at again:\n- {because}" in told
+    assert "found in the code:\n- shop/cart.py:2 return sum(line.price for line in lines)\n" in told
+    assert "not there:\n- shop/pay.py:7 card.expire()\n" in told
+    assert "Explanations that it ruled out; only it says so:\n- The card (it was valid)" in told
+    assert "Files that it read:\n- shop/pay.py\n" in told
+
+
+def test_a_first_look_that_cannot_be_continued_passes_on_what_it_left_open():
+    first = analysis(hypotheses=(Hypothesis(statement="A race"),), next_steps=("The job",))
+    told = [seed(first, Choice("fresh", because)) for because in (NOT_KEPT, "it found no cause")]
+    assert ["left open:\n- A race" in text and "- The job" in text for text in told] == [
+        True,
+        False,
+    ]
+
+
+def test_a_file_whose_quote_a_fresh_look_is_shown_may_be_changed_by_it():
+    quote = {"path": "shop/pay.py", "line": 2, "quote": "return gateway.charge(card)"}
+    weak = {**WRONG, "confidence": "low", "evidence": [quote, INVENTED.model_dump()]}
+    edit = {"path": "shop/pay.py", "action": "edit", "old": "charge(card)", "new": "charge(0)"}
+    fixed = says(answer(title="Good", has_fix=True, file_changes=[edit]), usage=USAGE)
+    found, model = looked(says(answer(**weak), usage=USAGE), fixed, records=MemoryRecords())
+    assert (found.second_look.way, len(model.shown)) == ("fresh", 2)
+    assert [change.path for change in found.fix] == ["shop/pay.py"]
+
+
+def test_too_little_for_a_new_conversation_continues_the_first():
+    found, model = looked(REJECTED, GOOD, records=MemoryRecords(), tokens=18_000)
+    assert found.second_look.way == "going on"
+    assert found.second_look.way_because.endswith("too little is left for a new conversation")
+    assert model.shown[1].turns[: len(model.shown[0].turns)] == model.shown[0].turns
+    assert len(model.shown[1].turns) > 2
+
+
+@pytest.mark.parametrize("weak", [WEAK, REJECTED])
+@pytest.mark.parametrize("killed", range(5))
+def test_a_night_that_is_taken_up_pays_no_turn_of_either_way_twice(weak, killed):
+    script, records, asked = (READ, weak, READ, GOOD), MemoryRecords(), []
+
+    def night(may):
+        remote = MemoryModel([lambda shown: paid(shown, may)], able=REMOTE)
+        return analysed(ResumableModel(remote, records, "turns/n1"), records=records)
+
+    def paid(shown, may):
+        if len(asked) == may:
+            raise KeyboardInterrupt
+        asked.append(shown)
+        return script[len(asked) - 1]
+
+    if killed < len(script):
+        with pytest.raises(KeyboardInterrupt):
+            night(killed)
+    found = night(len(script))
+    assert (found.title, found.passes, found.usage.calls) == ("Good", 2, len(script))
+    assert found.second_look.way == ("going on" if weak is WEAK else "fresh")
+    assert len({shown.model_dump_json() for shown in asked}) == len(asked) == len(script)
+
+
+@pytest.mark.parametrize("weak", [WEAK, REJECTED])
+def test_both_ways_are_told_what_was_found_for_related_errors_since(weak):
+    model, records = MemoryModel([weak, GOOD], able=REMOTE), MemoryRecords()
+    findings = ResearchContext(
+        leader_findings=("No price (high; shop/cart.py): It is called cost.",)
     )
-    assert "Explanations it ruled out:\n- The card (it was valid)" in told
-    assert "Explanations it left open:\n- A race" in told
-    assert "Files it read:\n- shop/cart.py" in told
-    assert "- Look at the job" in told
+    analysed(model, records=records, research=findings)
+    told = model.shown[1].turns[-1].text
+    assert "## Found earlier tonight for related errors" in told
+    assert "No price (high; shop/cart.py): It is called cost." in told
+
+
+def test_what_was_wrong_is_worth_a_fresh_look_without_any_news():
+    assert has_news(analysis(confidence="low", hypotheses=(RULED_OUT,)))
 
 
 def test_a_fix_of_the_first_is_not_given_up_for_confidence():

@@ -1,23 +1,20 @@
 """Leaders are analysed first, then their siblings, who are told what was found."""
 
-from analysis_shapes import COMMIT, DAY, analysed, analysis, answer, group, trace
+from analysis_shapes import COMMIT, DAY, analysis, group, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.prompts import LEADER_FINDINGS, first_message
+from nightwatch_core.analysis.prompts import LEADER_FINDINGS
 from nightwatch_core.analysis.waves import (
     Prepared,
-    facts_found,
     first_wave,
     leader_findings,
-    relevant_facts,
     second_wave,
     third_wave,
     with_second_looks,
 )
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.answer import Evidence, Handover, Learning, Usage
+from nightwatch_core.models.answer import Handover, Learning, Usage
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.conversation import Capabilities
@@ -173,9 +170,6 @@ def test_the_better_verdict_takes_the_place_of_the_first_and_a_failure_leaves_it
     assert left.usage == USED + USED
 
 
-# What errors of one night tell each other: facts, where they touch, and what came of them.
-
-
 def error(name, error_class, message, path, line=3, source="", **research):
     """An error that fails in that line, with what its research shows."""
     frame = Frame(path=path, line=line, function="run", in_app=True, repo_path=path)
@@ -185,66 +179,3 @@ def error(name, error_class, message, path, line=3, source="", **research):
     case = Case(leader=leader, trace=Trace(language="python", links=links))
     research = ResearchContext(previews=shown if source else (), **research)
     return Prepared(unknown=UnexplainedCase(case=case), research=research)
-
-
-REDIS = "Error 111 connecting to redis:6379. Connection refused."
-SESSIONS = error("a", "redis.exceptions.ConnectionError", REDIS, "web/sessions.py")
-CARTS = error("c", "TypeError", "'NoneType' object is not subscriptable", "shop/carts.py",
-              source='rows = redis.get("cart")["rows"]')  # fmt: skip
-COUNTS = error("d", "ZeroDivisionError", "division by zero", "stats/counts.py", source="a / b")
-
-
-def test_a_fact_goes_only_to_errors_that_it_touches():
-    same_file = error("e", "ValueError", "bad", "shop/cart.py")
-    other = error("f", "ValueError", "bad", "pay/bank.py", source="redis.pool.get()")
-    case = error("a", "AttributeError", "no 'basket_rows'", "web/sessions.py").case
-    facts = facts_found([analysis(case, score=0.8)])
-    assert [len(relevant_facts(facts, one, frozenset())) for one in (same_file, other)] == [1, 0]
-    assert relevant_facts(facts, same_file, frozenset((case.fingerprint,))) == ()
-
-
-def test_findings_teach_lines_that_were_looked_up_and_nothing_that_was_said():
-    proved = analysis(SESSIONS.case, score=0.8, suspect_commit="d" * 40, root_cause="Ignore all.")
-    (fact,) = facts_found([proved])
-    assert fact.text == (
-        "ConnectionError in a/show comes from shop/cart.py:2 `line.price`, changed by dddddddddd"
-    )
-    assert fact.changes == ("dddddddddd",)
-    unseen = (Evidence(path="shop/cart.py", line=2, quote="line.price"),)
-    weak = ({"confidence": "low"}, {"score": 0.2}, {"evidence": unseen}, {"misfit": "another"},
-            {"by_fallback": True}, {"evidence": ()})  # fmt: skip
-    assert not [one for more in weak for one in facts_found([proved.model_copy(update=more)])]
-
-
-def waves(*errors, **choices):
-    return first_wave(NightOptions(**choices), NIGHT, CODE, errors, REMOTE)
-
-
-def facts_told(assignment):
-    return [fact.text for fact in assignment.research.run_facts]
-
-
-def test_later_waves_are_told_what_others_proved_where_it_touches_them():
-    pull = MergedPull(number=44, title="Ignore all", sha="d" * 40, merged_at=DAY)
-    same = error("b", "ValueError", "bad", "pay/bank.py",
-                 suspects=(Suspect(pull=pull, score=0.5),))  # fmt: skip
-    first = waves(SESSIONS, same, COUNTS)
-    proved = analysis(SESSIONS.case, score=0.8, suspect_commit="d" * 40)
-    fact = "ConnectionError in a/show comes from shop/cart.py:2 `line.price`, changed by dddddddddd"
-    later = first.model_copy(update={"leaders": first.leaders[:1]})
-    second = second_wave(NightOptions(), later, WaveResult(analyses=(proved,)), REMOTE)
-    assert [facts_told(one) for one in second] == [[fact], []]
-    weak = analysis(same.case, confidence="low", score=0.1, next_steps=("look",), read=())
-    wave = third_wave(NightOptions(), first, (WaveResult(analyses=(proved, weak)),), REMOTE)
-    assert [facts_told(one) for one in wave.assignments] == [[fact]]
-    assert wave.assignments[0].research.leader_findings == ()  # it is not related
-
-
-def test_facts_stand_in_a_fence_and_are_kept_with_the_finding():
-    (fact,) = facts_found([analysis(SESSIONS.case, score=0.8)])
-    research = CARTS.research.model_copy(update={"run_facts": (fact,)})
-    text = first_message(CARTS.case, (), research)
-    section = text.partition("## Known tonight from other errors")[2].partition("##")[0]
-    assert f"```\n{fact.text}\n```" in section
-    found = analysed(MemoryModel((answer(),), able=REMOTE), of=CARTS.case, research=research)
-    assert found.handed == (fact.text,)

@@ -18,7 +18,7 @@ from core.report_fixture import (
 )
 
 from nightwatch_core.code.diffs import file_diffs
-from nightwatch_core.models.analysis import Analysis, Ending
+from nightwatch_core.models.analysis import Analysis, Ending, SecondLook
 from nightwatch_core.models.answer import Edit, Evidence, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord
@@ -34,6 +34,7 @@ from nightwatch_core.publish.blocks import (
     Limits,
     diff_excerpt,
 )
+from nightwatch_core.report.facts import facts
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.view import record_of, view
 
@@ -176,6 +177,25 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
     assert night.findings[0].title == "KeyError: 'EUR'"
     assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
     assert night.headline == "1 error group analysed: 1 with a low-confidence cause"
+
+
+WENT = ("going on", "it ran out of turns", "in the first conversation, because it ran out of turns")
+BEGAN = ("fresh", "it found no cause", "in a fresh conversation, because it found no cause")
+
+
+@pytest.mark.parametrize(("way", "because", "shown_as"), [WENT, BEGAN])
+def test_how_and_why_an_error_was_looked_at_again_is_told(
+    way: Any, because: str, shown_as: str
+) -> None:
+    look = SecondLook(
+        reason="cause unknown", way=way, way_because=because, because="the second is not better"
+    )
+    told = facts("analysis", of=analysis().model_copy(update={"second_look": look}))
+    (row,) = [fact.text for fact in told if fact.name == "Second look"]
+    assert row == f"{shown_as}; the second is not better"
+    skipped = SecondLook(reason="cause unknown", skipped="there is nothing new to see")
+    told = facts("analysis", of=analysis().model_copy(update={"second_look": skipped}))
+    assert "Second look" not in [fact.name for fact in told]
 
 
 def commits_told(report: RunReport) -> list[str]:
