@@ -8,6 +8,7 @@ from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.forecast import experience
 from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.follow_up import (
+    cites_other_code,
     confirmed_by_tracker,
     follow_lessons,
     merged_pulls,
@@ -16,6 +17,7 @@ from nightwatch_core.memory.follow_up import (
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.lessons import (
+    LOOKED_AGAIN,
     apply_news,
     is_its_own,
     lesson_from,
@@ -66,16 +68,26 @@ def keep_lesson(
 ) -> WrittenLesson:
     """Write one case's lesson with the history of the one that was there `before`."""
     earlier = _earlier_lesson(analysis.case, options, report, before)
-    digests = _digests(options, report, analysis)
-    lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
-    if analysis.ending.kind != "reused" and not analysis.fix_alone:
+    commit, is_reused = analysis.case.commit or report.commit, analysis.ending.kind == "reused"
+    read = reader_of(options, commit).read_file if commit else None
+    cited = (item.path for item in (*analysis.evidence, *(earlier.evidence if earlier else ())))
+    paths = dict.fromkeys((*cited, *watched_files(analysis.case)))
+    lesson = lesson_from(
+        *(analysis, report.night, {path: digest(read(path)) for path in paths} if read else {}),
+        *(report.receipts, earlier, report.traffic),
+        is_other_code=bool(earlier and read and cites_other_code(earlier, read)),
+    )
+    is_by_model = analysis.model != RULES or lesson.model == RULES  # whose lesson it is
+    if not is_reused and is_by_model and not analysis.fix_alone:
         lesson = lesson.model_copy(update={"analyst": _analyst(options)})
     file = publishing(options).knowledge.write(lesson)
+    verdicts = {seen.night: seen.verdict for seen in lesson.nights}
+    if verdicts.get(report.night.id) == LOOKED_AGAIN:
+        return WrittenLesson(file=file, what="kept")
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
         return WrittenLesson(file=file, what="new")
-    is_reused = analysis.ending.kind == "reused"
     return WrittenLesson(file=file, what="reused" if is_reused else "refreshed")
 
 
@@ -125,14 +137,6 @@ def rebuild_index(options: NightOptions) -> Index:
     share("knowledge")
     return index
 
-
-def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> dict[str, str]:
-    commit = analysis.case.commit or report.commit
-    if commit is None:
-        return {}
-    read = reader_of(options, commit).read_file
-    paths = (*(evidence.path for evidence in analysis.evidence), *watched_files(analysis.case))
-    return {path: digest(read(path)) for path in dict.fromkeys(paths)}
 
 
 # Patterns and ignore suggestions.

@@ -8,10 +8,18 @@ from typing import Literal
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits, occurrences
 from nightwatch_core.memory.note_reader import add_notes, draw_notes
-from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
-from nightwatch_core.memory.prior_analyses import lasting
+from nightwatch_core.memory.outcomes import (
+    REOPENED,
+    SHUT,
+    apply_outcomes,
+    is_only_rejected,
+    mark_answered,
+    open_trouble,
+)
+from nightwatch_core.memory.prior_analyses import RULES, lasting
 from nightwatch_core.memory.recall import is_same_error, traces_of
 from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.memory.scoreboard import NOMINAL
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence
@@ -122,12 +130,15 @@ def lesson_from(
     receipts: tuple[Receipt, ...] = (),
     earlier: knowledge.Lesson | None = None,
     traffic: int | None = None,
+    *,
+    is_other_code: bool = False,
 ) -> knowledge.Lesson:
     """Make the lesson of one analysis, with the history of the `earlier` lesson on the same case.
 
     `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
     application's in the night's window. An earlier lesson keeps its fingerprint, file and first
     date; a reused analysis adds only the night and numbers. One without a cause leaves no claim.
+    An earlier lesson that proved more stays, unless it `is_other_code` that it cites.
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         seen = occurrences.add_sighting(earlier, analysis.case, night, "known", traffic)
@@ -139,11 +150,63 @@ def lesson_from(
     if earlier is not None and is_cut and is_weak and not occurrences.why_weak(earlier):
         seen = occurrences.add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
         return add_publications(seen, analysis, night, receipts)
+    if earlier is not None and not is_other_code and _outweighs(earlier, lesson):
+        seen = _looked_again(earlier, lesson, analysis, night, digests, traffic)
+        return add_publications(seen, analysis, night, receipts)
     lesson = occurrences.counted(lesson, analysis.unsettled_nights)
     lesson = lesson.model_copy(update=traces_of(analysis.case))
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
     return add_publications(lesson, analysis, night, receipts)
+
+
+LOOKED_AGAIN = "looked again"  # verdict of a night whose answer proved less than the lesson
+
+
+def _outweighs(earlier: knowledge.Lesson, fresh: knowledge.Lesson) -> bool:
+    """Tell whether an earlier lesson on the same code proved more than a fresh one.
+
+    Production or people may have shown that it was wrong; then a model's answer takes its place
+    whatever it proves, and the rules' answer the place of one by rules.
+    """
+    is_discredited = bool(open_trouble(earlier)) and not is_only_rejected(earlier)
+    if is_discredited and (fresh.model != RULES or earlier.model == RULES):
+        return False
+    return _strength(earlier) > _strength(fresh)
+
+
+def _strength(lesson: knowledge.Lesson) -> tuple[bool, float, bool, bool]:
+    """Rank what a lesson proves: a cause, how sure, by quoted lines, and a fix that stands."""
+    is_sure = NOMINAL[lesson.confidence] if lesson.has_cause else 0.0
+    has_fix = lesson.has_fix and lesson.outcome not in knowledge.TURNED_DOWN
+    return lesson.has_cause, is_sure, bool(lesson.evidence), has_fix
+
+
+def _looked_again(
+    earlier: knowledge.Lesson,
+    fresh: knowledge.Lesson,
+    analysis: Analysis,
+    night: Night,
+    digests: Mapping[str, str],
+    traffic: int | None,
+) -> knowledge.Lesson:
+    """Add a look that proved less to a lesson.
+
+    A model has read the code as it is now, and need not read it again the next night. What the
+    rules looked at still awaits a model.
+    """
+    seen = occurrences.add_sighting(earlier, analysis.case, night, LOOKED_AGAIN, traffic)
+    if fresh.model == RULES and earlier.model != RULES:
+        return seen
+    evidence = tuple(
+        cited.model_copy(update={"digest": digests[cited.path], "commit": analysis.commit})
+        if digests.get(cited.path)
+        else cited
+        for cited in earlier.evidence
+    )
+    update = {"evidence": evidence, "watched": fresh.watched, "analysed_at": fresh.analysed_at}
+    seen = mark_answered(seen.model_copy(update=update))
+    return occurrences.counted(seen, analysis.unsettled_nights)
 
 
 def _history(

@@ -202,7 +202,7 @@ class NightSeen(Value):
     date: date
     night: str
     occurrences: int
-    verdict: str  # new | known | changed | wrapped up | failed | passed over
+    verdict: str  # new | known | changed | looked again | wrapped up | failed | passed over
     confidence: str = ""  # of that night's verdict; empty where not recorded
     hours: float = 0.0  # the night looked at; 0: not recorded
     traffic: int | None = None  # the application's transactions in that time; None: not known

@@ -45,7 +45,8 @@ class WrittenLesson(Value):
     """A lesson's document, and why it was written."""
 
     file: str
-    what: Literal["new", "refreshed", "reused", "unknown"]  # "unknown": it names no cause
+    # "unknown": it names no cause; "kept": tonight's answer proved less than it does
+    what: Literal["new", "refreshed", "reused", "kept", "unknown"]
 
 
 class LearningResult(Value):
@@ -55,6 +56,7 @@ class LearningResult(Value):
     new: int = 0  # thereof, of errors that had none
     refreshed: int = 0  # thereof, after a fresh analysis
     reused: int = 0  # thereof, that stood in for an analysis
+    kept: int = 0  # thereof, that proved more than tonight's answer
     unknown: int = 0  # thereof, of errors without a known cause: only that they were looked at
     stale: tuple[str, ...] = ()  # files of lessons that no longer fit the code, since tonight
     archived: tuple[str, ...] = ()  # files that were moved to the archive

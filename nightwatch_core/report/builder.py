@@ -124,6 +124,7 @@ def learning_result(
         new=count["new"],
         refreshed=count["refreshed"],
         reused=count["reused"],
+        kept=count["kept"],
         unknown=count["unknown"],
         stale=tuple(update.file for update in report.followed if update.stale),
         archived=archived,

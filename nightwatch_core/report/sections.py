@@ -264,6 +264,7 @@ def learned_sentence(report: RunReport) -> str:
     if not report.options.dry_run:
         counts = (
             *((learned.new, "new"), (learned.refreshed, "refreshed"), (learned.reused, "reused")),
+            (learned.kept, "kept, as the new answer proved less"),
             (learned.unknown, "without a cause"),
         )
         if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
