@@ -36,7 +36,7 @@ from nightwatch_core.publish.blocks import (
 from nightwatch_core.publish.expected_value import names_of
 from nightwatch_core.publish.finding import failed_in, sentence
 from nightwatch_core.report import facts as plain
-from nightwatch_core.report.headline import opened
+from nightwatch_core.report.headline import merged_fixes, opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import (
@@ -426,8 +426,10 @@ def run(report: RunReport, limits: Limits) -> Section:
     """Return the conditions under which all this was found."""
     errors_at = Counter(case.commit.sha for case in report.attempted if case.commit)
     accounts, known = report.accounts, report.experience
-    events = (event.kind for news in report.followed for event in news.outcomes)
-    merged = known.merged + sum(kind in knowledge.MERGED for kind in events)
+    merged = known.merged + len(merged_fixes(report))
+    if pulls := [item for item in report.outcomes if item.kind == "pull"]:
+        # A night that another error of the same pull request was first seen on counted it again.
+        merged = min(merged, sum(item.state == "merged" for item in pulls))
     cost, issues = report.usage.cost or 0.0, len(opened(report, "issue"))
     options = (
         f"{name}={getattr(report.options, name)}"
