@@ -26,6 +26,7 @@ from nightwatch_core.memory.lessons import (
 )
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
+from nightwatch_core.memory.open_work import merged_fixes, unanswered_rejections
 from nightwatch_core.memory.outcomes import Tonight
 from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, lasting, recall_case
 from nightwatch_core.memory.rates import ENDED
@@ -70,8 +71,9 @@ def keep_lesson(
     earlier = _earlier_lesson(analysis.case, options, report, before)
     commit, is_reused = analysis.case.commit or report.commit, analysis.ending.kind == "reused"
     read = reader_of(options, commit).read_file if commit else None
-    cited = (item.path for item in (*analysis.evidence, *(earlier.evidence if earlier else ())))
-    paths = dict.fromkeys((*cited, *watched_files(analysis.case)))
+    quoted = [evidence.path for evidence in analysis.evidence]
+    cited = [line.path for line in earlier.evidence] if earlier else []
+    paths = dict.fromkeys((*quoted, *cited, *watched_files(analysis.case)))
     lesson = lesson_from(
         *(analysis, report.night, {path: digest(read(path)) for path in paths} if read else {}),
         *(report.receipts, earlier, report.traffic),
@@ -136,7 +138,6 @@ def rebuild_index(options: NightOptions) -> Index:
     index = publishing(options).knowledge.rebuild_index()
     share("knowledge")
     return index
-
 
 
 # Patterns and ignore suggestions.
@@ -238,7 +239,16 @@ def follow_up(
     )
     tree = reader_of(options, code.commit)
     updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
-    return PastOutcomes(followed=updates, board=board, merged=merged_pulls(own), known=known)
+    news = {update.file: update for update in updates}
+    now = tuple(apply_news(it, news[it.file]) if it.file in news else it for it in lessons)
+    return PastOutcomes(
+        followed=updates,
+        board=board,
+        merged=merged_pulls(own),
+        known=known,
+        fixes=merged_fixes(now, own),
+        rejections=unanswered_rejections(now, own, tonight),
+    )
 
 
 # Memory before an analysis: what lessons still explain, and what resembles the rest.

@@ -11,13 +11,7 @@ from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes import Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import (
-    FEEDBACK,
-    CitedLine,
-    Lesson,
-    OutcomeKind,
-    OutcomeUpdate,
-)
+from nightwatch_core.models.knowledge import FEEDBACK, CitedLine, Lesson, OutcomeKind, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import digest

@@ -296,7 +296,11 @@ def add_publications(
     lesson: knowledge.Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
 ) -> knowledge.Lesson:
     """Add what was published for a lesson; a new pull request starts without an outcome."""
-    published = (item for item in receipts if item.status in _PUBLISHED and item.number)
+    published = (
+        item
+        for item in receipts
+        if item.status in _PUBLISHED and item.number and item.kind != "answer"
+    )
     own = [item for item in published if not lesson.names.isdisjoint(item.names)]
     numbers = {_item_of(receipt): receipt.number for receipt in reversed(own)}
     pull = numbers.get("pull", lesson.pr_number)
@@ -391,6 +395,7 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
         closings = (r for r in report.receipts if r.kind == "close" and r.status in _PUBLISHED)
         if any(not lesson.names.isdisjoint(receipt.names) for receipt in closings):
             lesson = mark_answered(lesson, "verified")
+    lesson = _with_answers(lesson, report.receipts)
     if any(lesson.fingerprint in item.prior_fingerprints for item in report.analyses):
         lesson = occurrences.count_match(lesson, night)
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
@@ -409,6 +414,23 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
         notes = draw_notes(lesson, occurrences.night_date(night))
         lesson = lesson if notes.empty else add_notes(lesson, notes)
     return lesson
+
+
+def _with_answers(lesson: knowledge.Lesson, receipts: tuple[Receipt, ...]) -> knowledge.Lesson:
+    """Mark the rejections that were answered on their pull requests, or never can be."""
+    numbers = {
+        receipt.number
+        for receipt in receipts
+        if receipt.kind == "answer" and not lesson.names.isdisjoint(receipt.names)
+        if receipt.status in _PUBLISHED or (receipt.status == "refused" and not receipt.barred)
+    }
+    outcomes = tuple(
+        event.model_copy(update={"told": True})
+        if event.kind == "closed unmerged" and event.number in numbers
+        else event
+        for event in lesson.outcomes
+    )
+    return lesson.model_copy(update={"outcomes": outcomes})
 
 
 def _is_about(lesson: knowledge.Lesson, case: Case, report: RunReport) -> bool:

@@ -314,13 +314,16 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
     update: dict[str, object] = {"prior_fingerprints": fingerprints}
     if own:
         refused = refused_fixes(own.lesson)
+        doubt = own.match.doubt
+        if doubt == open_trouble(own.lesson):  # the report has the reviewers' words already
+            doubt = open_trouble(own.lesson, quotes=False)
         again = ("this fix was rejected or did not help before",)
         update |= {
             "known_as": tuple(sorted(own.lesson.names)),
             "rejected": refused,
             "failed_pulls": failed_pulls(own.lesson),
             "another_cause": _is_another_cause(analysis, own.lesson),
-            "news": own.match.doubt,
+            "news": doubt,
             "unsettled_nights": own.match.unsettled_nights,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }

@@ -8,7 +8,14 @@ from nightwatch_core.models.answer import Experience, Forecast, TierRecord, Usag
 from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.code import Commit, DraftCi
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord, Window
-from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeUpdate, Pattern, Scoreboard
+from nightwatch_core.models.knowledge import (
+    IgnoreSuggestion,
+    MergedFix,
+    OutcomeUpdate,
+    Pattern,
+    Rejection,
+    Scoreboard,
+)
 from nightwatch_core.models.options import Health, NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.value import Value
@@ -139,6 +146,8 @@ class RunReport(Value):
     ci: tuple[DraftCi, ...] = ()  # what the checks of tonight's drafts said by its end
     outcomes: tuple[OwnItem, ...] = ()
     followed: tuple[OutcomeUpdate, ...] = ()  # tonight's, for lessons we had proposals for
+    fixes: tuple[MergedFix, ...] = ()  # merged ones, as this night finds them
+    rejections: tuple[Rejection, ...] = ()  # that wait for an answer on their pull requests
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
     batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took

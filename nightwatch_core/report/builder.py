@@ -100,6 +100,8 @@ def add_findings(
             "complaints": complaints,
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
+            "fixes": findings.memory.past.fixes,
+            "rejections": findings.memory.past.rejections,
             "usage": usage + report.batch_triage.usage,
             "accounts": Accounts(usage=usage, errors=errors),
             "forecast": findings.forecast,

@@ -151,6 +151,7 @@ def _published(report: RunReport) -> list[str]:
         ("issue", ("issue", ""), ""),
         ("reopen", ("issue", ""), " reopened"),
         ("comment", ("comment", ""), ""),
+        ("answer", ("review answered", "reviews answered"), ""),
     )
     return [
         f"{plural(count, *name)}{verb}"

@@ -17,7 +17,7 @@ from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish import blocks
 from nightwatch_core.publish import finding as parts
-from nightwatch_core.publish.expected_value import expected_value, names_of
+from nightwatch_core.publish.expected_value import accepted_in, expected_value, names_of
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
 from nightwatch_core.publish.overlap import causes
@@ -219,7 +219,8 @@ def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
         # of a known error it goes without saying that nothing was published
         done = done or ("" if since and "skipped" in states else ", ".join(texts))
     back = "regression" if analysis.case.regressed else ""
-    done = line("; ".join(filter(None, (back, since, done))), blocks.TITLE)
+    accepted = "accepted" if accepted_in(names_of(analysis), report.outcomes) else ""
+    done = line("; ".join(filter(None, (back, accepted, since, done))), blocks.TITLE)
     if analysis.handover is not None:
         cause = line(parts.short_handover(analysis.handover), blocks.TITLE)
     else:

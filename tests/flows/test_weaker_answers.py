@@ -118,4 +118,3 @@ def test_an_equally_sure_answer_takes_its_place(shop):
     other = answer("shop/cart.py", QUOTE, (FIX.model_copy(update={"new": "line.net"}),))
     shop.night(model(other), force=True)
     assert shop.lesson.edits[0].new == "line.net"
-

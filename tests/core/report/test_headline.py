@@ -10,9 +10,9 @@ from tables import tables_of
 
 from nightwatch_core.memory.rates import changes
 from nightwatch_core.models.analysis import Ending, Failure
+from nightwatch_core.models.answer import Experience, Usage
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
-from nightwatch_core.models.answer import Experience, Usage
 from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.knowledge import OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
