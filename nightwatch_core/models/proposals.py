@@ -186,7 +186,7 @@ def receipt_for(
         also=proposal.also,
         status=status,
         title=getattr(proposal, "title", ""),
-        number=number,
+        number=proposal.number if isinstance(proposal, Answer) else number,
         url=url,
         reason=reason,
         fix=getattr(proposal, "fix", ""),
