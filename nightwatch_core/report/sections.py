@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import get_args
 
 from nightwatch_core.models import knowledge
@@ -68,6 +68,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     """Return what changed since the night before, what fixes did, and what waits for people."""
     texts: list[str] = []
     told = dict[str, str]()  # what the table of errors says more of
+    gone = set[str]()
     for rank, item in enumerate(report.analyses[: limits.rows], 1):
         name = f"error {rank}, {last_segment(item.case.leader.error_class)}"
         told |= dict.fromkeys(names_of(item), line(name, TITLE))
@@ -79,7 +80,8 @@ def changes(report: RunReport, limits: Limits) -> Section:
             name = told.get(change.fingerprint, line(change.title, TITLE))
             figures = f"({change.before:,} → {change.now:,})"
             if change.kind == kind == "gone" and change.fingerprint in awaited:  # said of its item
-                told[change.fingerprint] = f"{name}, gone {figures}: close it if it was fixed"
+                told[change.fingerprint] = f"{name}, gone {figures}"
+                gone.add(change.fingerprint)
             elif change.kind == kind:
                 rows.append(f"{kind}: {name} {figures}")
         texts += capped(rows, limits.changes)
@@ -95,13 +97,13 @@ def changes(report: RunReport, limits: Limits) -> Section:
         for update, event in _news(report)
         if event.kind in VERDICTS
     ]
-    publications += _open_work(open_items, told, report)
+    publications += _open_work(open_items, told, gone, report)
     left = cut(Publications, publications, limits.lines)
     return section("changes", "Since the night before", listed, left)
 
 
 def _open_work(
-    items: Iterable[OwnItem], told: Mapping[str, str], report: RunReport
+    items: Iterable[OwnItem], told: Mapping[str, str], gone: Collection[str], report: RunReport
 ) -> Iterator[Publication]:
     """Yield our open drafts, and the open issues that have none, with what each waits for."""
     items = sorted(items, key=lambda item: (item.kind == "issue", item.number))
@@ -112,7 +114,9 @@ def _open_work(
         if item.kind == "issue" and (is_drafted or item.number in closed):
             continue
         state, why = _state_of(item, report)
-        about = next((told[n] for n in sorted(item.names) if n in told), line(item.title, TITLE))
+        name = next((name for name in sorted(item.names) if name in told), "")
+        about = told.get(name) or line(item.title, TITLE)
+        about += ": close it if it was fixed" if name in gone and not why else ""
         yield Publication(
             text=WORDS["open_items"][state].format(item.number, _checks(item)),
             address=line(item.url, LONG),
