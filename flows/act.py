@@ -24,7 +24,7 @@ def publish_findings(
     on_receipt: Callable[[Receipt], object] = lambda _: None,
     on_gate: Callable[[str, GateResult], object] = lambda _name, _gate: None,
 ) -> PublishResult:
-    """Publish issues first, then draft pull requests, which refer to their issues' numbers.
+    """Publish issues, then draft pull requests that refer to them, then answers to reviewers.
 
     Fixes are tested before, so that an issue can say why a fix is no draft. `on_receipt` gets
     every receipt, `on_gate` every test of a fix.
@@ -42,10 +42,13 @@ def publish_findings(
         gates = publish.through_the_gate(report, own, cache, opened, gates, on_gate)
         pulls = publish.plan_pulls(options, with_gates(report, gates), own, opened)
         drafted = one_by_one(publish.publish, pulls.proposals, options, night, on_result=on_receipt)
+        made = (*opened, *drafted)
+        answers = publish.plan_answers(options, with_gates(report, gates), own, made, pulls.skips)
+        told = one_by_one(publish.publish, answers, options, night, on_result=on_receipt)
     finally:
         publish.close_sandbox(options)
     return PublishResult(
-        receipts=(*opened, *drafted),
+        receipts=(*made, *told),
         skips=(*issues.skips, *pulls.skips),
         gates=gates,
         overlaps=compared.value,

@@ -8,6 +8,7 @@ from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.forecast import experience
 from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.follow_up import (
+    cites_other_code,
     confirmed_by_tracker,
     follow_lessons,
     merged_pulls,
@@ -16,6 +17,7 @@ from nightwatch_core.memory.follow_up import (
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.lessons import (
+    LOOKED_AGAIN,
     apply_news,
     is_its_own,
     lesson_from,
@@ -24,6 +26,7 @@ from nightwatch_core.memory.lessons import (
 )
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
+from nightwatch_core.memory.open_work import merged_fixes, unanswered_rejections
 from nightwatch_core.memory.outcomes import Tonight
 from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, lasting, recall_case
 from nightwatch_core.memory.rates import ENDED
@@ -66,16 +69,27 @@ def keep_lesson(
 ) -> WrittenLesson:
     """Write one case's lesson with the history of the one that was there `before`."""
     earlier = _earlier_lesson(analysis.case, options, report, before)
-    digests = _digests(options, report, analysis)
-    lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
-    if analysis.ending.kind != "reused" and not analysis.fix_alone:
+    commit, is_reused = analysis.case.commit or report.commit, analysis.ending.kind == "reused"
+    read = reader_of(options, commit).read_file if commit else None
+    quoted = [evidence.path for evidence in analysis.evidence]
+    cited = [line.path for line in earlier.evidence] if earlier else []
+    paths = dict.fromkeys((*quoted, *cited, *watched_files(analysis.case)))
+    lesson = lesson_from(
+        *(analysis, report.night, {path: digest(read(path)) for path in paths} if read else {}),
+        *(report.receipts, earlier, report.traffic),
+        is_other_code=bool(earlier and read and cites_other_code(earlier, read)),
+    )
+    is_by_model = analysis.model != RULES or lesson.model == RULES  # whose lesson it is
+    if not is_reused and is_by_model and not analysis.fix_alone:
         lesson = lesson.model_copy(update={"analyst": _analyst(options)})
     file = publishing(options).knowledge.write(lesson)
+    verdicts = {seen.night: seen.verdict for seen in lesson.nights}
+    if verdicts.get(report.night.id) == LOOKED_AGAIN:
+        return WrittenLesson(file=file, what="kept")
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
         return WrittenLesson(file=file, what="new")
-    is_reused = analysis.ending.kind == "reused"
     return WrittenLesson(file=file, what="reused" if is_reused else "refreshed")
 
 
@@ -124,15 +138,6 @@ def rebuild_index(options: NightOptions) -> Index:
     index = publishing(options).knowledge.rebuild_index()
     share("knowledge")
     return index
-
-
-def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> dict[str, str]:
-    commit = analysis.case.commit or report.commit
-    if commit is None:
-        return {}
-    read = reader_of(options, commit).read_file
-    paths = (*(evidence.path for evidence in analysis.evidence), *watched_files(analysis.case))
-    return {path: digest(read(path)) for path in dict.fromkeys(paths)}
 
 
 # Patterns and ignore suggestions.
@@ -239,7 +244,16 @@ def follow_up(
     )
     tree = reader_of(options, code.commit)
     updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
-    return PastOutcomes(followed=updates, board=board, merged=merged_pulls(own), known=known)
+    news = {update.file: update for update in updates}
+    now = tuple(apply_news(it, news[it.file]) if it.file in news else it for it in lessons)
+    return PastOutcomes(
+        followed=updates,
+        board=board,
+        merged=merged_pulls(own),
+        known=known,
+        fixes=merged_fixes(now, own),
+        rejections=unanswered_rejections(now, own, tonight),
+    )
 
 
 # Memory before an analysis: what lessons still explain, and what resembles the rest.

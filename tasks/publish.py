@@ -16,6 +16,7 @@ from nightwatch_core.models.assignment import CiResult, PublishResult
 from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import (
+    Answer,
     DraftPull,
     GateResult,
     OwnItem,
@@ -30,6 +31,7 @@ from nightwatch_core.ports import Model
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
+from nightwatch_core.publish import answers
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish import plan as proposals
 from nightwatch_core.publish.check_history import CheckWait, first_check_wait
@@ -110,6 +112,18 @@ def plan_pulls(
         search=tree.search,
         to_run=to_run,
     )
+
+
+@step("plan answers")
+def plan_answers(
+    options: NightOptions,
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    receipts: tuple[Receipt, ...],
+    skips: tuple[Skip, ...],
+) -> tuple[Answer, ...]:
+    """Comments for people who rejected a draft: what became of it."""
+    return answers.plan_answers(report, own, receipts, skips) if own is not None else ()
 
 
 # The gate: fixes are run in a sandbox before anything is said of them.

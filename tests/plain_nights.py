@@ -142,6 +142,9 @@ class PlainNights:
         self._one_by_one(planned.proposals, options, night, receipts)
         pulls = publish.plan_pulls.fn(options, report, own, tuple(receipts))
         self._one_by_one(pulls.proposals, options, night, receipts)
+        made = tuple(receipts)
+        answers = publish.plan_answers.fn(options, report, own, made, pulls.skips)
+        self._one_by_one(answers, options, night, receipts)
         return (*planned.skips, *pulls.skips)
 
     @staticmethod

@@ -55,7 +55,7 @@ def history(
     nights = wiring.nights().history()[:limit]
     if as_json:
         print_json(nights)
-    names = "Night,App,Status,Errors,Known,Analysed,Issues,Drafts,Cost"
+    names = "Night,App,Status,Groups,Known,Analysed,Issues,Drafts,Cost"
     table = Table(*names.split(","), **PLAIN)
     table.columns[0].no_wrap = True
     for night in nights:

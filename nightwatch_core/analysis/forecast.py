@@ -38,7 +38,8 @@ LIKELY = 1.28  # standard deviations to each side that hold four nights of five
 
 def experience(records: Iterable[NightRecord], lessons: Iterable[Lesson], model: str) -> Experience:
     """Add up by tier what errors cost with this model, and how many of their fixes were merged."""
-    paid = [item for item in records if item.cost]
+    every = tuple(records)
+    paid = [item for item in every if item.cost]
     rows = [row for item in paid[:NIGHTS] for row in item.tiers if row.model == model]
     kept = [(_tier(lesson), any(o.kind in MERGED for o in lesson.outcomes)) for lesson in lessons]
     learned = Counter(tier for tier, _ in kept)
@@ -50,7 +51,7 @@ def experience(records: Iterable[NightRecord], lessons: Iterable[Lesson], model:
     return Experience(
         tiers=tuple(tiers.values()),
         cost=sum(item.cost or 0.0 for item in paid),
-        merged=sum(item.merged for item in paid),
+        merged=sum(item.merged for item in every),  # most merges are noticed on nights for nothing
     )
 
 

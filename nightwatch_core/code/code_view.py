@@ -158,6 +158,16 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     return evidence.model_copy(update={**update, "verified": True})
 
 
+def has_quote(quote: str, text: str | None) -> bool:
+    """Tell whether a quote stands anywhere in a text; False for a quote that says too little.
+
+    >>> has_quote("total = rate * hours", "x = 1\\n  total = rate  * hours\\n"), has_quote("}", "}")
+    (True, False)
+    """
+    flat = _flat_quote(quote)
+    return bool(flat and text is not None and _lines_with(flat, text))
+
+
 def _flat_quote(quote: str) -> str:
     """Return the quote in the form that is compared; empty where it says too little."""
     rows = quote[:QUOTE].split("\n")[:QUOTED_LINES]

@@ -5,12 +5,13 @@ A document's own word on merges and verdicts is none: what counts is what the tr
 
 from collections.abc import Callable, Collection, Iterable
 
+from nightwatch_core.code.code_view import has_quote
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes import Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import FEEDBACK, Lesson, OutcomeKind, OutcomeUpdate
+from nightwatch_core.models.knowledge import FEEDBACK, CitedLine, Lesson, OutcomeKind, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import digest
@@ -40,7 +41,7 @@ def follow_lessons(
 
     def news_of(lesson: Lesson) -> OutcomeUpdate | None:
         news = follow_lesson(_with_tonights_names(lesson, cases), own, tonight, stands)
-        why = staleness(lesson, paths, changed, code.read_file)
+        why = staleness(lesson, paths, changed, code.read_file, code.commit.sha)
         if why is None:
             return news
         is_of_this_code = lesson.commit in ("", code.commit.sha) or code.show_commit(lesson.commit)
@@ -75,25 +76,39 @@ def staleness(
     paths: Collection[str],
     changed: Collection[str],
     read: Callable[[str], str | None],
+    commit: str = "",
 ) -> str | None:
     """Say why a lesson no longer fits the code; empty where it does again, None for no news.
 
-    `paths` are all files of tonight's tree; only files among `changed` are read.
+    `paths` are all files of the tree at `commit`; only files among `changed` are read. A file was
+    rewritten where the quoted lines are gone, whatever else is different in it.
     """
+    is_same_code = bool(commit) and lesson.commit == commit
     if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
         changed = ()
     why = ""
     for cited in lesson.evidence:
         if cited.path not in paths:
             why = f"{cited.path} is gone"
-        elif cited.digest and cited.path in changed and digest(read(cited.path)) != cited.digest:
+        elif not is_same_code and cited.path in changed and is_rewritten(cited, read(cited.path)):
             why = f"{cited.path} was rewritten"
         if why:
             break
     named = (item.path for item in lesson.evidence if f"{item.path} was rewritten" == lesson.stale)
-    if not why and any(path not in changed for path in named):
+    if not why and not is_same_code and any(path not in changed for path in named):
         why = lesson.stale
     return None if why == lesson.stale else why
+
+
+def is_rewritten(cited: CitedLine, text: str | None) -> bool:
+    """Tell whether a file, which has this text now, lost the lines that were quoted of it."""
+    is_another = bool(cited.digest) and digest(text) != cited.digest
+    return is_another and not has_quote(cited.quote, text)
+
+
+def cites_other_code(lesson: Lesson, read: Callable[[str], str | None]) -> bool:
+    """Tell whether a line that a lesson cites is gone from the code that `read` reads."""
+    return any(is_rewritten(cited, read(cited.path)) for cited in lesson.evidence)
 
 
 def with_standing_patches(

@@ -8,10 +8,18 @@ from typing import Literal
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits, occurrences
 from nightwatch_core.memory.note_reader import add_notes, draw_notes
-from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
-from nightwatch_core.memory.prior_analyses import lasting
+from nightwatch_core.memory.outcomes import (
+    REOPENED,
+    SHUT,
+    apply_outcomes,
+    is_only_rejected,
+    mark_answered,
+    open_trouble,
+)
+from nightwatch_core.memory.prior_analyses import RULES, lasting
 from nightwatch_core.memory.recall import is_same_error, traces_of
 from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.memory.scoreboard import NOMINAL
 from nightwatch_core.models import knowledge
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence
@@ -123,12 +131,15 @@ def lesson_from(
     receipts: tuple[Receipt, ...] = (),
     earlier: knowledge.Lesson | None = None,
     traffic: int | None = None,
+    *,
+    is_other_code: bool = False,
 ) -> knowledge.Lesson:
     """Make the lesson of one analysis, with the history of the `earlier` lesson on the same case.
 
     `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
     application's in the night's window. An earlier lesson keeps its fingerprint, file and first
     date; a reused analysis adds only the night and numbers. One without a cause leaves no claim.
+    An earlier lesson that proved more stays, unless it `is_other_code` that it cites.
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         seen = occurrences.add_sighting(earlier, analysis.case, night, "known", traffic)
@@ -140,11 +151,63 @@ def lesson_from(
     if earlier is not None and is_cut and is_weak and not occurrences.why_weak(earlier):
         seen = occurrences.add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
         return add_publications(seen, analysis, night, receipts)
+    if earlier is not None and not is_other_code and _outweighs(earlier, lesson):
+        seen = _looked_again(earlier, lesson, analysis, night, digests, traffic)
+        return add_publications(seen, analysis, night, receipts)
     lesson = occurrences.counted(lesson, analysis.unsettled_nights)
     lesson = lesson.model_copy(update=traces_of(analysis.case))
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
     return add_publications(lesson, analysis, night, receipts)
+
+
+LOOKED_AGAIN = "looked again"  # verdict of a night whose answer proved less than the lesson
+
+
+def _outweighs(earlier: knowledge.Lesson, fresh: knowledge.Lesson) -> bool:
+    """Tell whether an earlier lesson on the same code proved more than a fresh one.
+
+    Production or people may have shown that it was wrong; then a model's answer takes its place
+    whatever it proves, and the rules' answer the place of one by rules.
+    """
+    is_discredited = bool(open_trouble(earlier)) and not is_only_rejected(earlier)
+    if is_discredited and (fresh.model != RULES or earlier.model == RULES):
+        return False
+    return _strength(earlier) > _strength(fresh)
+
+
+def _strength(lesson: knowledge.Lesson) -> tuple[bool, float, bool, bool]:
+    """Rank what a lesson proves: a cause, how sure, by quoted lines, and a fix that stands."""
+    is_sure = NOMINAL[lesson.confidence] if lesson.has_cause else 0.0
+    has_fix = lesson.has_fix and lesson.outcome not in knowledge.TURNED_DOWN
+    return lesson.has_cause, is_sure, bool(lesson.evidence), has_fix
+
+
+def _looked_again(
+    earlier: knowledge.Lesson,
+    fresh: knowledge.Lesson,
+    analysis: Analysis,
+    night: Night,
+    digests: Mapping[str, str],
+    traffic: int | None,
+) -> knowledge.Lesson:
+    """Add a look that proved less to a lesson.
+
+    A model has read the code as it is now, and need not read it again the next night. What the
+    rules looked at still awaits a model.
+    """
+    seen = occurrences.add_sighting(earlier, analysis.case, night, LOOKED_AGAIN, traffic)
+    if fresh.model == RULES and earlier.model != RULES:
+        return seen
+    evidence = tuple(
+        cited.model_copy(update={"digest": digests[cited.path], "commit": analysis.commit})
+        if digests.get(cited.path)
+        else cited
+        for cited in earlier.evidence
+    )
+    update = {"evidence": evidence, "watched": fresh.watched, "analysed_at": fresh.analysed_at}
+    seen = mark_answered(seen.model_copy(update=update))
+    return occurrences.counted(seen, analysis.unsettled_nights)
 
 
 def _history(
@@ -234,7 +297,11 @@ def add_publications(
     lesson: knowledge.Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
 ) -> knowledge.Lesson:
     """Add what was published for a lesson; a new pull request starts without an outcome."""
-    published = (item for item in receipts if item.status in _PUBLISHED and item.number)
+    published = (
+        item
+        for item in receipts
+        if item.status in _PUBLISHED and item.number and item.kind != "answer"
+    )
     own = [item for item in published if not lesson.names.isdisjoint(item.names)]
     numbers = {_item_of(receipt): receipt.number for receipt in reversed(own)}
     signs = {_item_of(receipt): sign_of(receipt.url) for receipt in reversed(own)}
@@ -331,6 +398,7 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
         closings = (r for r in report.receipts if r.kind == "close" and r.status in _PUBLISHED)
         if any(not lesson.names.isdisjoint(receipt.names) for receipt in closings):
             lesson = mark_answered(lesson, "verified")
+    lesson = _with_answers(lesson, report.receipts)
     if any(lesson.fingerprint in item.prior_fingerprints for item in report.analyses):
         lesson = occurrences.count_match(lesson, night)
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
@@ -349,6 +417,23 @@ def update_lesson(lesson: knowledge.Lesson, report: RunReport) -> knowledge.Less
         notes = draw_notes(lesson, occurrences.night_date(night))
         lesson = lesson if notes.empty else add_notes(lesson, notes)
     return lesson
+
+
+def _with_answers(lesson: knowledge.Lesson, receipts: tuple[Receipt, ...]) -> knowledge.Lesson:
+    """Mark the rejections that were answered on their pull requests, or never can be."""
+    numbers = {
+        receipt.number
+        for receipt in receipts
+        if receipt.kind == "answer" and not lesson.names.isdisjoint(receipt.names)
+        if receipt.status in _PUBLISHED or (receipt.status == "refused" and not receipt.barred)
+    }
+    outcomes = tuple(
+        event.model_copy(update={"told": True})
+        if event.kind == "closed unmerged" and event.number in numbers
+        else event
+        for event in lesson.outcomes
+    )
+    return lesson.model_copy(update={"outcomes": outcomes})
 
 
 def _is_about(lesson: knowledge.Lesson, case: Case, report: RunReport) -> bool:

@@ -197,17 +197,18 @@ def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     )
 
 
-def open_trouble(lesson: Lesson) -> str:
+def open_trouble(lesson: Lesson, *, quotes: bool = True) -> str:
     """Return the reason a lesson may not be reused because of its outcome; empty where it may.
 
     A later merge or verification supersedes earlier trouble. The sentence holds people's words on
-    one line: escape it for where it goes.
+    one line, unless it `quotes` nobody: escape it for where it goes.
     """
     event = next(iter(_troubles(lesson)), None)
     if event is None:
         return ""
     number = f"{event.sign}{event.number}" if event.number else "a proposal of ours"
-    why = line(": ".join(filter(None, (*event.words[:1], event.because))), 300)
+    words = event.words[:1] if quotes else ()
+    why = line(": ".join(filter(None, (*words, event.because))), 300)
     return TROUBLES[event.kind].format(number=number) + (f": {why}" if why else "")
 
 
@@ -357,7 +358,7 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
     groups = [group for group in tonight.groups if group.fingerprint in lesson.names]
     if watch.deployed_at is None or watch.verdict == "regressed" or not rates.is_sound(window):
         return watch
-    if not (groups or (tonight.read_whole and _is_its_source(lesson, tonight))):
+    if not (groups or (tonight.read_whole and is_its_source(lesson, tonight))):
         return watch
     begin = max(window.since, aware(watch.until or window.since))
     if window.since < aware(watch.deployed_at) or begin >= window.until:
@@ -390,7 +391,8 @@ def _may_have_fix(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
     return not made or max(made) >= aware(watch.merged_at)
 
 
-def _is_its_source(lesson: Lesson, tonight: Tonight) -> bool:
+def is_its_source(lesson: Lesson, tonight: Tonight) -> bool:
+    """Tell whether this night reads the source that the lesson's nights read."""
     nights = {seen.night for seen in lesson.nights}
     keys = {record.id: record.night.kind.key for record in tonight.records if record.night}
     ours = {key for night, key in keys.items() if night in nights}

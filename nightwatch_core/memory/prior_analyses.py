@@ -314,13 +314,16 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
     update: dict[str, object] = {"prior_fingerprints": fingerprints}
     if own:
         refused = refused_fixes(own.lesson)
+        doubt = own.match.doubt
+        if doubt == open_trouble(own.lesson):  # the report has the reviewers' words already
+            doubt = open_trouble(own.lesson, quotes=False)
         again = ("this fix was rejected or did not help before",)
         update |= {
             "known_as": tuple(sorted(own.lesson.names)),
             "rejected": refused,
             "failed_pulls": failed_pulls(own.lesson),
             "another_cause": _is_another_cause(analysis, own.lesson),
-            "news": own.match.doubt,
+            "news": doubt,
             "unsettled_nights": own.match.unsettled_nights,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }
@@ -361,7 +364,8 @@ def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) ->
     if occurrences.why_weak(lesson):  # it is looked at again by turns, however old it is
         tonight = tonight.model_copy(update={"lesson_days": 0})
     digest_of = cache(lambda path: digest(code.read_file(path)))
-    if reason := news(lesson, tonight):
+    reason = news(lesson, tonight)
+    if reason and not _outweighs_the_rules(lesson, tonight):
         cited = reused_analysis(lesson, tonight.case, tonight.night).evidence
         alone = wants_fix_alone(lesson, tonight, digest_of) and any(
             evidence.verified for evidence in looked_up(cited, code, tonight.case)
@@ -370,6 +374,9 @@ def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) ->
     if not is_same_error(tonight.case, lesson):
         return Doubt("it is another error, and shares only a name with it")
     analysis = reused_analysis(lesson, tonight.case, tonight.night)
+    if reason:
+        because = (*analysis.because, f"{reason}; the rules would prove less than its lesson")
+        analysis = analysis.model_copy(update={"because": because})
     if why := why_no_news(lesson, tonight.night.window.until):
         because = (*analysis.because, why)
         update = {"fix": (), "waiting": why, "unsettled_nights": 0, "because": because}
@@ -387,6 +394,13 @@ def _reused(lesson: knowledge.Lesson, tonight: CaseTonight, code: CodeReader) ->
     if lesson.has_fix and (analysis.refused or not analysis.has_fix):
         return Doubt("its fix no longer applies")
     return analysis
+
+
+def _outweighs_the_rules(lesson: knowledge.Lesson, tonight: CaseTonight) -> bool:
+    """Tell whether a night by rules is to leave a model's lesson alone, whatever is new."""
+    is_of_a_model = lesson.model not in ("", RULES)
+    settles = not occurrences.why_weak(lesson) and not open_trouble(lesson)
+    return tonight.by_rules and is_of_a_model and settles
 
 
 # What the rules answer where the model could not be reached, or paid, told apart from its own.

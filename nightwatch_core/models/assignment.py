@@ -68,6 +68,8 @@ class PastOutcomes(Value):
     board: knowledge.Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
     known: Experience = Experience()
+    fixes: tuple[knowledge.MergedFix, ...] = ()
+    rejections: tuple[knowledge.Rejection, ...] = ()
 
 
 class RecallResult(Value):

@@ -59,6 +59,7 @@ class OutcomeEvent(Value):
     words: tuple[str, ...] = ()  # what reviewers said
     because: str = ""  # the figures behind a verdict
     answered: bool = False  # by a fresh analysis; a verified one, by a comment on its issue, too
+    told: bool = False  # who rejected the draft, by a comment on it: what became of it
 
 
 class FixWatch(Value):
@@ -72,6 +73,28 @@ class FixWatch(Value):
     after: OccurrenceCount = OccurrenceCount()
     until: datetime | None = None  # how far the time after is counted
     verdict: Literal["", "verified", "no effect", "regressed"] = ""
+
+
+FixStatus = Literal["no effect", "regressed", "merged", "measuring", "verified"]
+
+
+class MergedFix(Value):
+    """A merged pull request of ours, by the errors it is about, as a night finds it."""
+
+    number: int
+    names: tuple[str, ...]  # of its error
+    merged_at: datetime
+    status: FixStatus = "merged"  # "merged": no release or deploy that contains it was seen yet
+    deployed_at: datetime | None = None
+
+
+class Rejection(Value):
+    """A draft that people closed unmerged, and that has no answer of ours yet."""
+
+    number: int
+    fingerprint: str
+    names: tuple[str, ...]  # of its error
+    stopped: str = ""  # since when its error was not seen, for people; empty: it goes on
 
 
 class PublishedItem(Value):
@@ -215,7 +238,7 @@ class NightSeen(Value):
     date: date
     night: str
     occurrences: int
-    verdict: str  # new | known | changed | wrapped up | failed | passed over
+    verdict: str  # new | known | changed | looked again | wrapped up | failed | passed over
     confidence: str = ""  # of that night's verdict; empty where not recorded
     hours: float = 0.0  # the night looked at; 0: not recorded
     traffic: int | None = None  # the application's transactions in that time; None: not known

@@ -65,6 +65,14 @@ class Close(_Effect):
     closes: bool  # False: it only says that the issue can be closed
 
 
+class Answer(_Effect):
+    """A comment on a draft of ours that people rejected: what became of it."""
+
+    kind: Literal["answer"] = "answer"
+    number: int
+    body: str
+
+
 class DraftCommit(Value):
     """One commit of several: its message, and the files that it leaves otherwise."""
 
@@ -108,7 +116,8 @@ class PullUpdate(_Effect):
 
 
 Proposal = Annotated[
-    OpenIssue | Comment | Reopen | Close | DraftPull | PullUpdate, Field(discriminator="kind")
+    OpenIssue | Comment | Reopen | Close | Answer | DraftPull | PullUpdate,
+    Field(discriminator="kind"),
 ]
 
 
@@ -182,11 +191,11 @@ def receipt_for(
         also=proposal.also,
         status=status,
         title=getattr(proposal, "title", ""),
-        number=number,
+        number=proposal.number if isinstance(proposal, Answer) else number,
         url=url,
         reason=reason,
         fix=getattr(proposal, "fix", ""),
-        on=getattr(proposal, "on", "issue"),
+        on="pull" if isinstance(proposal, Answer) else getattr(proposal, "on", "issue"),
     )
 
 
@@ -214,6 +223,8 @@ class OwnItem(Value):
     branch: str = ""
     labels: tuple[str, ...] = ()
     words: tuple[str, ...] = ()  # what reviewers said
+    speakers: tuple[str, ...] = ()  # who said each of them; empty: not known
+    closed_by: str = ""  # empty: not known
     night: str = ""  # the night that made it
     closed_at: datetime | None = None
     merged_at: datetime | None = None  # of a pull request; None where not known

@@ -8,7 +8,14 @@ from nightwatch_core.models.answer import Experience, Forecast, TierRecord, Usag
 from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.code import Commit, DraftCi
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord, Window
-from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeUpdate, Pattern, Scoreboard
+from nightwatch_core.models.knowledge import (
+    IgnoreSuggestion,
+    MergedFix,
+    OutcomeUpdate,
+    Pattern,
+    Rejection,
+    Scoreboard,
+)
 from nightwatch_core.models.options import Health, NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.value import Value
@@ -45,7 +52,8 @@ class WrittenLesson(Value):
     """A lesson's document, and why it was written."""
 
     file: str
-    what: Literal["new", "refreshed", "reused", "unknown"]  # "unknown": it names no cause
+    # "unknown": it names no cause; "kept": tonight's answer proved less than it does
+    what: Literal["new", "refreshed", "reused", "kept", "unknown"]
 
 
 class LearningResult(Value):
@@ -55,6 +63,7 @@ class LearningResult(Value):
     new: int = 0  # thereof, of errors that had none
     refreshed: int = 0  # thereof, after a fresh analysis
     reused: int = 0  # thereof, that stood in for an analysis
+    kept: int = 0  # thereof, that proved more than tonight's answer
     unknown: int = 0  # thereof, of errors without a known cause: only that they were looked at
     stale: tuple[str, ...] = ()  # files of lessons that no longer fit the code, since tonight
     archived: tuple[str, ...] = ()  # files that were moved to the archive
@@ -149,6 +158,8 @@ class RunReport(Value):
     ci: tuple[DraftCi, ...] = ()  # what the checks of tonight's drafts said by its end
     outcomes: tuple[OwnItem, ...] = ()
     followed: tuple[OutcomeUpdate, ...] = ()  # tonight's, for lessons we had proposals for
+    fixes: tuple[MergedFix, ...] = ()  # merged ones, as this night finds them
+    rejections: tuple[Rejection, ...] = ()  # that wait for an answer on their pull requests
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
     batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took

@@ -5,6 +5,7 @@ Only the order of magnitude counts: impact grows with the logarithm of what an e
 """
 
 import hashlib
+from collections.abc import Iterable
 from math import log10
 from typing import Literal, NamedTuple
 
@@ -33,6 +34,9 @@ def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
     )
 
 
+SHUT = ("closed", "not_planned")  # state and reason of an issue whose error people accept
+
+
 def effect_key(kind: str, repository: str, *parts: str) -> str:
     """Return the name of an effect: the same on every night.
 
@@ -45,10 +49,20 @@ def effect_key(kind: str, repository: str, *parts: str) -> str:
 
 def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None:
     """The item of ours about this error, under any name it had: an open one, else the newest."""
-    names = names_of(analysis)
+    return newest_item(names_of(analysis), items)
+
+
+def newest_item(names: frozenset[str], items: Iterable[OwnItem]) -> OwnItem | None:
+    """Return the item about one of these errors: an open one, else the newest."""
     ours = [item for item in items if names & item.names]
     ours.sort(key=lambda item: (item.state != "open", -item.number))
     return next(iter(ours), None)
+
+
+def accepted_in(names: frozenset[str], items: Iterable[OwnItem]) -> OwnItem | None:
+    """Return the issue in which people accepted one of these errors: closed as not planned."""
+    issue = newest_item(names, (item for item in items if item.kind == "issue"))
+    return issue if issue and (issue.state, issue.state_reason) == SHUT else None
 
 
 def names_of(analysis: Analysis) -> frozenset[str]:

@@ -32,7 +32,7 @@ def counts(decisions: Mapping[str, Any]) -> str:
         plural(len(decisions["errors"]), "verdict"),
         plural(kinds.count("issue"), "issue"),
         plural(kinds.count("pull"), "draft"),
-        plural(kinds.count("comment") + kinds.count("reopen"), "comment"),
+        plural(sum(kind in ("comment", "reopen", "answer") for kind in kinds), "comment"),
         plural(used["requests"], "request"),
         plural(used["new tokens"], "new token"),
         "cost unknown" if used["USD"] is None else f"${used['USD']:.2f}",

@@ -109,6 +109,8 @@ def add_findings(
             "complaints": complaints,
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
+            "fixes": findings.memory.past.fixes,
+            "rejections": findings.memory.past.rejections,
             "usage": usage + report.batch_triage.usage,
             "accounts": Accounts(
                 usage=usage, errors=errors, efficiency=efficiency_of(usage, errors, fresh)
@@ -166,6 +168,7 @@ def learning_result(
         new=count["new"],
         refreshed=count["refreshed"],
         reused=count["reused"],
+        kept=count["kept"],
         unknown=count["unknown"],
         stale=tuple(update.file for update in report.followed if update.stale),
         archived=archived,

@@ -1,12 +1,18 @@
-"""The night in one line: what a healthy night achieved first, what it lacks after it."""
+"""The night in one line: what a healthy night achieved first, what it lacks after it.
+
+Error groups are what was read; a case is groups that are analysed together; root causes, fixes and
+drafts are counted by cause, which several cases may share. Every count names its unit.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
 from typing import get_args
 
 from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.knowledge import MERGED, OutcomeKind
 from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import ChangeKind, RunReport
+from nightwatch_core.publish.overlap import causes
 from nightwatch_core.text.plain_text import plural
 
 NOTHING_CAME = "The night failed before it read any errors: nothing was analysed."
@@ -62,35 +68,49 @@ def achieved(report: RunReport) -> str:
     missed = new or report.failures or dropped["limit"] or dropped["ended"]
     if reused and not missed:  # nothing is missing: the memory did its work
         unknown = f", {waiting:,} without a cause" if waiting else ""
-        groups = plural(explained + waiting, "known error group")
-        first, explained, waiting = f"{groups}{unknown}: nothing new to analyse", 0, 0
+        known = plural(explained + waiting, "known error group")
+        first, explained, waiting = f"{known}{unknown}: nothing new to analyse", 0, 0
     else:
         first = _analysed(report, new, analysed)
     starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
     unknown_causes = sum(not item.has_cause for item in new)
     judged = sum(item.first_sight is not None for item in report.batch_triage.judged)
+    groups, cases = ("group", ""), ("case", "")
     counted = (
-        (unknown_causes if unknown_causes < len(new) else 0, "without a known cause"),
-        (explained, "known"),
-        (waiting, "analysed before, cause unknown"),
-        (sum(item.by_fallback for item in new), "analysed by rules instead of the model"),
-        (len(report.failures) - starved, "failed"),
-        (starved, "over the night's budget"),
-        (dropped["ignored"], "ignored"),
-        (dropped["limit"], "over the night's limits"),
-        (dropped["ended"], "not reached before the end"),
-        (judged, "triaged in a batch"),
-        (_submitted(report), "submitted in a batch"),
+        (unknown_causes if unknown_causes < len(new) else 0, cases, "without a known cause"),
+        (explained, groups, "known"),
+        (waiting, groups, "analysed before, cause unknown"),
+        (sum(item.by_fallback for item in new), cases, "analysed by rules instead of the model"),
+        (len(report.failures) - starved, cases, "failed"),
+        (starved, cases, "over the night's budget"),
+        (dropped["ignored"], groups, "ignored"),
+        (dropped["limit"], groups, "over the night's limits"),
+        (dropped["ended"], groups, "not reached before the end"),
+        (judged, groups, "triaged in a batch"),
+        (_submitted(report), groups, "submitted in a batch"),
     )
-    verdicts = Counter(event.kind for update in report.followed for event in update.outcomes)
     outcomes = (
-        (verdicts["verified"], "verified"),
-        (verdicts["no effect"], "without effect"),
-        (verdicts["regressed"], "regressed"),
+        (len(fixes_that(report, "verified")), "verified"),
+        (len(fixes_that(report, "no effect")), "without effect"),
+        (len(fixes_that(report, "regressed")), "regressed"),
     )
     fixes = (f"{plural(count, 'fix', 'fixes')} {text}" for count, text in outcomes if count)
-    rest = (f"{count:,} {text}" for count, text in counted if count)
+    rest = (f"{plural(count, *unit)} {text}" for count, unit, text in counted if count)
     return " · ".join((", ".join((first, *_published(report))), *rest, *fixes))
+
+
+def fixes_that(report: RunReport, *kinds: OutcomeKind) -> frozenset[int]:
+    """Return the numbers of our pull requests of which this night noticed one of these outcomes.
+
+    Several errors, or one outcome that says more of another, may speak of the same pull request.
+    """
+    events = (event for update in report.followed for event in update.outcomes)
+    return frozenset(event.number for event in events if event.number and event.kind in kinds)
+
+
+def merged_fixes(report: RunReport) -> frozenset[int]:
+    """Return the numbers of our pull requests that this night saw merged for the first time."""
+    return fixes_that(report, *MERGED)
 
 
 def _analysed(report: RunReport, new: tuple[Analysis, ...], analysed: int) -> str:
@@ -101,17 +121,27 @@ def _analysed(report: RunReport, new: tuple[Analysis, ...], analysed: int) -> st
     whole = analysed >= report.errors
     which = ("All " * (analysed > 1) if whole else f"{analysed:,} of ") + groups
     cases = f" in {plural(len(new), 'case')}" if analysed > len(new) else ""
-    named = [item for item in new if item.has_cause]
-    explained = sum(bool(item.root_cause.strip()) and item.confidence != "low" for item in named)
-    guessed = len(named) - explained
     away = {skip.fingerprint for skip in report.skips if skip.cause in ("refused", "rejected")}
-    fixes = sum(item.has_fix and item.fingerprint not in away for item in new)
-    found = (
-        f"{explained:,} with a root cause" if explained else "",
-        f"{guessed:,} with a low-confidence cause" if guessed else "",
+    found = [[one for one in cause if one.has_cause] for cause in causes(new)]
+    sure = [list(filter(_is_sure, cause)) for cause in found if any(map(_is_sure, cause))]
+    guessed = sum(bool(cause) for cause in found) - len(sure)
+    fixes = sum(any(_proposes(one, away) for one in cause) for cause in causes(new))
+    explained = sum(map(len, sure))
+    shared = f" of {explained:,} cases" if explained > len(sure) else ""
+    said = (
+        f"{plural(len(sure), 'root cause')}{shared}" if sure else "",
+        plural(guessed, "low-confidence cause") if guessed else "",
         f"{plural(fixes, 'fix', 'fixes')} proposed" if fixes else "",
     )
-    return f"{which} analysed{cases}: {', '.join(filter(None, found)) or 'no cause found'}"
+    return f"{which} analysed{cases}: {', '.join(filter(None, said)) or 'no cause found'}"
+
+
+def _is_sure(analysis: Analysis) -> bool:
+    return bool(analysis.root_cause.strip()) and analysis.confidence != "low"
+
+
+def _proposes(analysis: Analysis, away: set[str]) -> bool:
+    return analysis.has_fix and analysis.fingerprint not in away
 
 
 def _published(report: RunReport) -> list[str]:
@@ -121,6 +151,7 @@ def _published(report: RunReport) -> list[str]:
         ("issue", ("issue", ""), ""),
         ("reopen", ("issue", ""), " reopened"),
         ("comment", ("comment", ""), ""),
+        ("answer", ("review answered", "reviews answered"), ""),
     )
     return [
         f"{plural(count, *name)}{verb}"

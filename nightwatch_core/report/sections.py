@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import get_args
 
 from nightwatch_core.models import knowledge
@@ -33,10 +33,10 @@ from nightwatch_core.publish.blocks import (
     cut,
     section,
 )
-from nightwatch_core.publish.expected_value import names_of
+from nightwatch_core.publish.expected_value import accepted_in, names_of
 from nightwatch_core.publish.finding import failed_in, sentence
 from nightwatch_core.report import facts as plain
-from nightwatch_core.report.headline import opened
+from nightwatch_core.report.headline import merged_fixes, opened
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import (
@@ -59,6 +59,7 @@ ORDER: tuple[knowledge.OutcomeKind, ...] = (  # what asks for somebody first
     *("wrong", "edited before merge", "merged", "closed", "useful"),
 )
 WORDS = data_table("nightwatch_core.report", "words.toml", dict[str, dict[str, str]])
+_STEPS = get_args(knowledge.FixStatus)
 _OF_ISSUES: tuple[knowledge.OutcomeKind, ...] = ("closed", "not planned", "reopened")
 _ITEMS = {"pull": "pull request", "issue": "issue"}
 
@@ -67,6 +68,7 @@ def changes(report: RunReport, limits: Limits) -> Section:
     """Return what changed since the night before, what fixes did, and what waits for people."""
     texts: list[str] = []
     told = dict[str, str]()  # what the table of errors says more of
+    gone = set[str]()
     for rank, item in enumerate(report.analyses[: limits.rows], 1):
         name = f"error {rank}, {last_segment(item.case.leader.error_class)}"
         told |= dict.fromkeys(names_of(item), line(name, TITLE))
@@ -78,7 +80,8 @@ def changes(report: RunReport, limits: Limits) -> Section:
             name = told.get(change.fingerprint, line(change.title, TITLE))
             figures = f"({change.before:,} → {change.now:,})"
             if change.kind == kind == "gone" and change.fingerprint in awaited:  # said of its item
-                told[change.fingerprint] = f"{name}, gone {figures}: close it if it was fixed"
+                told[change.fingerprint] = f"{name}, gone {figures}"
+                gone.add(change.fingerprint)
             elif change.kind == kind:
                 rows.append(f"{kind}: {name} {figures}")
         texts += capped(rows, limits.changes)
@@ -94,19 +97,65 @@ def changes(report: RunReport, limits: Limits) -> Section:
         for update, event in _news(report)
         if event.kind in VERDICTS
     ]
-    drafted = frozenset[str]().union(*(i.names for i in open_items if i.kind == "pull"))
-    publications += [
-        Publication(
-            text=WORDS["open_items"][item.kind].format(item.name, _checks(item)),
-            address=line(item.url, LONG),
-            note=next((told[n] for n in sorted(item.names) if n in told), line(item.title, TITLE)),
-            state="waits",
-        )
-        for item in sorted(open_items, key=lambda item: (item.kind == "issue", item.number))
-        if item.kind == "pull" or drafted.isdisjoint(item.names)
-    ]
+    publications += _open_work(open_items, told, gone, report)
     left = cut(Publications, publications, limits.lines)
     return section("changes", "Since the night before", listed, left)
+
+
+def _open_work(
+    items: Iterable[OwnItem], told: Mapping[str, str], gone: Collection[str], report: RunReport
+) -> Iterator[Publication]:
+    """Yield our open drafts, and the open issues that have none, with what each waits for."""
+    items = sorted(items, key=lambda item: (item.kind == "issue", item.number))
+    drafted = frozenset[str]().union(*(item.names for item in items if item.kind == "pull"))
+    closed = {item.number for item in opened(report, "close") if report.options.close_verified}
+    for item in items:
+        is_drafted = not drafted.isdisjoint(item.names)
+        if item.kind == "issue" and (is_drafted or item.number in closed):
+            continue
+        state, why = _state_of(item, report)
+        name = next((name for name in sorted(item.names) if name in told), "")
+        about = told.get(name) or line(item.title, TITLE)
+        about += ": close it if it was fixed" if name in gone and not why else ""
+        yield Publication(
+            text=WORDS["open_items"][state].format(item.name, _checks(item)),
+            address=line(item.url, LONG),
+            note="; ".join(filter(None, (about, why))),
+            state="waits",
+        )
+
+
+def _state_of(item: OwnItem, report: RunReport) -> tuple[str, str]:
+    """Return what an open item waits for, a name of `open_items`, and why where people ask."""
+    if item.kind == "pull":
+        issue = accepted_in(item.names, report.outcomes)
+        return (
+            ("accepted", f"its error was accepted in issue {issue.name}")
+            if issue
+            else ("pull", "")
+        )
+    fix = fix_of(item, report)
+    if fix is None or fix.status in ("no effect", "regressed"):
+        return "issue", ""
+    number, merged = f"{report.options.pull_sign}{fix.number}", f"merged on {fix.merged_at.date()}"
+    why = {
+        "merged": f"its fix {number} was {merged}; no release with it was seen yet",
+        "measuring": f"its fix {number} was {merged}"
+        + (f" and runs since {fix.deployed_at.date()}" if fix.deployed_at else ""),
+        "verified": f"its fix {number} helped",
+    }
+    return fix.status, why[fix.status]
+
+
+def fix_of(item: OwnItem, report: RunReport) -> knowledge.MergedFix | None:
+    """Return the merged fix that an issue waits for, the one that is least far; None without one.
+
+    An issue that people reopened waits for them until its fix is verified.
+    """
+    mine = [fix for fix in report.fixes if not item.names.isdisjoint(fix.names)]
+    fix = min(mine, key=lambda fix: _STEPS.index(fix.status), default=None)
+    is_reopened = item.state_reason == "reopened" and fix and fix.status != "verified"
+    return None if is_reopened else fix
 
 
 def _checks(item: OwnItem) -> str:
@@ -180,7 +229,10 @@ at most 12 users a night'
 
 def outcomes(report: RunReport, limits: Limits) -> Section:
     """Return what people decided on earlier proposals, news first; then those decided before."""
-    addresses = _addresses(report)
+    addresses, issues = (
+        _addresses(report),
+        {i.number: i for i in report.outcomes if i.kind == "issue"},
+    )
     entries: list[Entry] = []
     shown: set[tuple[str, int | None]] = set()
     for update, event in _news(report):
@@ -191,12 +243,13 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
             continue  # among the changes
         because = line(event.because, TEXT)
         words = tuple(line(f"“{word}”", TEXT) for word in event.words[:3] if word.strip())
-        was_rejected = event.kind in ("closed unmerged", "not planned")
-        answer = f". {_answer(update, report)}" if was_rejected else ""
+        answer = f". {_answer(update, report)}" if event.kind == "closed unmerged" else ""
+        small = f"{because or ' / '.join(words)}{answer}".removeprefix(". ")
+        issue = issues.get(event.number or 0) if event.kind == "not planned" else None
         entry = Entry(
-            head=f"{event.kind}: {_ITEMS[kind]}{_number(event)}",
+            head=f"{'accepted' if issue else event.kind}: {_ITEMS[kind]}{_number(event)}",
             text=line(update.title or update.fingerprint, TITLE),
-            small=line(f"{because or ' / '.join(words)}{answer}".removeprefix(". "), LONG),
+            small=line(accepted_text(issue, report) if issue else small, LONG),
             more=words if because else (),
             address=line(addresses.get((kind, event.number), ""), LONG),
         )
@@ -219,7 +272,12 @@ def outcomes(report: RunReport, limits: Limits) -> Section:
         entry = Entry(
             head=line(f"{_ITEMS[item.kind]} {item.name} {item.state}{why}", NAME),
             text=line(item.title, TITLE),
-            small=line(" / ".join(item.words[:3]), TEXT),
+            small=line(
+                accepted_text(item, report)
+                if item.kind == "issue" and item.state_reason == "not_planned"
+                else " / ".join(item.words[:3]),
+                LONG,
+            ),
             address=line(item.url, LONG),
         )
         entries.append(entry)
@@ -237,12 +295,37 @@ def _news(report: RunReport) -> list[tuple[knowledge.OutcomeUpdate, knowledge.Ou
 
 
 def _answer(update: knowledge.OutcomeUpdate, report: RunReport) -> str:
-    """Say for whoever rejected a proposal what became of it."""
-    mine = [names_of(a) for a in report.analyses if update.fingerprint in names_of(a)]
-    names = mine[0] if mine else frozenset[str]()
+    """Say what became of a rejection, for the person who rejected it."""
+    mine = [a for a in report.analyses if update.fingerprint in names_of(a)]
+    names = names_of(mine[0]) if mine else frozenset[str]()
     made = [r.name for r in opened(report, "pull") if names & r.names]
+    again = any(item.ending.kind != "reused" for item in mine)
     skips = [s.reason for s in report.skips if s.kind == "pull" and s.fingerprint in names]
-    return " ".join(plain.texts("answer", made=made, skips=skips))
+    return " ".join(plain.texts("answer", made=made, skips=skips if again else [], again=again))
+
+
+def accepted_text(issue: OwnItem, report: RunReport) -> str:
+    """Say who accepted an error, when and in whose words, and what is left to close.
+
+    The words are people's: escape the sentence for where it goes.
+    """
+    by = f" by @{issue.closed_by}" if issue.closed_by else ""
+    on = f" on {issue.closed_at.date()}" if issue.closed_at else ""
+    speakers = issue.speakers if len(issue.speakers) == len(issue.words) else ()
+    said = [
+        f"“{line(word, TEXT)}”" + (f" (@{speakers[at]})" if speakers else "")
+        for at, word in enumerate(issue.words)
+        if word.strip()
+    ]
+    words = f": {' / '.join(said[-3:])}" if said else ""
+    again = any(
+        names_of(item) & issue.names and item.ending.kind != "reused" for item in report.analyses
+    )
+    rest = "It was analysed again, and nothing was published" if again else "It is left alone"
+    pulls = [i for i in report.outcomes if i.kind == "pull" and i.state == "open"]
+    numbers = [item.name for item in pulls if item.names & issue.names]
+    drafts = f"; its open draft {', '.join(numbers)} can be closed" if numbers else ""
+    return f"The error was accepted{by}{on}{words}. {rest}{drafts}."
 
 
 def scoreboard(report: RunReport, limits: Limits) -> Section:
@@ -264,6 +347,7 @@ def learned_sentence(report: RunReport) -> str:
     if not report.options.dry_run:
         counts = (
             *((learned.new, "new"), (learned.refreshed, "refreshed"), (learned.reused, "reused")),
+            (learned.kept, "kept, as the new answer proved less"),
             (learned.unknown, "without a cause"),
         )
         if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
@@ -428,8 +512,10 @@ def run(report: RunReport, limits: Limits) -> Section:
     """Return the conditions under which all this was found."""
     errors_at = Counter(case.commit.sha for case in report.attempted if case.commit)
     accounts, known = report.accounts, report.experience
-    events = (event.kind for news in report.followed for event in news.outcomes)
-    merged = known.merged + sum(kind in knowledge.MERGED for kind in events)
+    merged = known.merged + len(merged_fixes(report))
+    if pulls := [item for item in report.outcomes if item.kind == "pull"]:
+        # A night that another error of the same pull request was first seen on counted it again.
+        merged = min(merged, sum(item.state == "merged" for item in pulls))
     cost, issues = report.usage.cost or 0.0, len(opened(report, "issue"))
     options = (
         f"{name}={getattr(report.options, name)}"

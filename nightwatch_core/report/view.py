@@ -1,7 +1,6 @@
 """The night in reading order, shared by all renderings; and as Markdown."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
@@ -18,12 +17,21 @@ from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish import blocks
 from nightwatch_core.publish import finding as parts
-from nightwatch_core.publish.expected_value import expected_value, names_of
+from nightwatch_core.publish.expected_value import accepted_in, expected_value, names_of
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import markdown_environment
 from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import facts, sections
-from nightwatch_core.report.headline import PATCH, PUBLISHED, achieved, fresh, groups_in, opened
+from nightwatch_core.report.headline import (
+    PATCH,
+    PUBLISHED,
+    achieved,
+    fixes_that,
+    fresh,
+    groups_in,
+    merged_fixes,
+    opened,
+)
 from nightwatch_core.report.health import health_section, well_services
 from nightwatch_core.report.sections import one_command
 from nightwatch_core.text.escaping import line
@@ -94,7 +102,6 @@ def apps_of(names: Iterable[str]) -> str:
 
 def record_of(report: RunReport) -> NightRecord:
     """Return the night's line in the run history."""
-    effects = Counter(event.kind for news in report.followed for event in news.outcomes)
     return NightRecord(
         id=report.night.id,
         status=report.status,
@@ -106,8 +113,8 @@ def record_of(report: RunReport) -> NightRecord:
         known=groups_in(report.analyses) - groups_in(fresh(report)),
         issues=len(opened(report, "issue")),
         pulls=len(opened(report, "pull")),
-        merged=effects["merged"] + effects["edited before merge"],
-        verified=effects["verified"],
+        merged=len(merged_fixes(report)),
+        verified=len(fixes_that(report, "verified")),
         cost=report.usage.cost,
         forecast=report.forecast.cost if report.forecast else None,
         tiers=tuple(_paid(report)),
@@ -214,7 +221,8 @@ def _row(rank: int, analysis: Analysis, report: RunReport) -> blocks.Row:
         # of a known error it goes without saying that nothing was published
         done = done or ("" if since and "skipped" in states else ", ".join(texts))
     back = "regression" if analysis.case.regressed else ""
-    done = line("; ".join(filter(None, (back, since, done))), blocks.TITLE)
+    accepted = "accepted" if accepted_in(names_of(analysis), report.outcomes) else ""
+    done = line("; ".join(filter(None, (back, accepted, since, done))), blocks.TITLE)
     if analysis.handover is not None:
         cause = line(parts.short_handover(analysis.handover), blocks.TITLE)
     else:
@@ -494,7 +502,7 @@ def _unknown(report: RunReport, limits: blocks.Limits) -> blocks.Section:
         )
         for item in looked
     )
-    title = f"Cause unknown: {plural(len(looked), 'error')}"
+    title = f"Cause unknown: {plural(len(looked), 'case')}"
     return blocks.section("unknown", title, blocks.cut(blocks.Entries, entries, limits.rows))
 
 

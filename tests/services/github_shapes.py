@@ -38,9 +38,14 @@ def issue(at: str, web: str, kept: dict[str, Any]) -> dict[str, Any]:
     """An issue, or a pull request as the list of issues shows it."""
     given = {**_UNSET, **kept, "at": at, "web": web, "id": 1000 + kept["number"]}
     given |= {"user": user(kept["by"]), "labels": [label(at, name) for name in kept["labels"]]}
+    closed_by = {"closed_by": user(kept["closed_by"]) if kept.get("closed_by") else None}
     if not kept.get("head"):
-        return shaped("issue", **given, page="issues")
-    return {**shaped("issue", **given, page="pull"), **shaped("pull_of_issue", **given)}
+        return {**shaped("issue", **given, page="issues"), **closed_by}
+    return {
+        **shaped("issue", **given, page="pull"),
+        **shaped("pull_of_issue", **given),
+        **closed_by,
+    }
 
 
 def said(shape: str, at: str, web: str, kept: dict[str, Any]) -> dict[str, Any]:

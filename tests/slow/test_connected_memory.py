@@ -6,13 +6,15 @@ and the stand-ins' dates are moved together, so that verdicts come from days tha
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from connected import mind, shop
-from connected.days import Days
+from connected.days import NOON, Days
+from connected.standins import moment
 from connected.world import Night, about
+from services import github_people
 from services.github_people import move_base
 
 from nightwatch_core.memory.scoreboard import scoreboard
@@ -146,8 +148,13 @@ def _thought_again(world: Days, second: Night, draft: dict[str, Any]) -> None:
     assert "order.account.currency" in world.github.text(again["head"], MAILER.path)
     assert not world.published_twice()
     assert done(second.report).count("pull") == 1
-    (comment,) = world.github.comments
-    assert comment["number"] == world.issue(MAILER)["number"], "of the other nothing is new"
+    basket = world.draft(BASKET)
+    news, *told = world.github.comments
+    assert news["number"] == world.issue(MAILER)["number"], "of the other nothing is new"
+    answers = {comment["number"]: comment["body"] for comment in told}
+    assert answers.keys() == {basket["number"], draft["number"]}
+    assert "no other fix was found" in answers[basket["number"]]
+    assert f"another fix is proposed in draft #{again['number']}" in answers[draft["number"]]
 
 
 BACK = "v1.9.2"
@@ -209,6 +216,48 @@ def _deployed_and_verified(world: Days) -> None:
     assert (watch.verdict, watch.before.traffic) == ("verified", TRAFFIC)
     assert "transactions" in world.lesson(BASKET).outcomes[-1].because
     assert world.lesson(BASKET).notes, "a fix that helped is noted"
+
+
+def test_an_issue_that_a_merged_draft_refers_to_waits_for_production_and_not_for_people(
+    tmp_path_factory: pytest.TempPathFactory, server: str
+) -> None:
+    """Drafts say `Refs`: their issues stay open when they are merged."""
+    with Days(tmp_path_factory.mktemp("refs"), (BASKET, MAILER), server) as world:
+        world.newrelic.traffic(TRAFFIC)
+        passed(world.night(*TWO))
+        world.next_day(BASKET, MAILER, traffic=TRAFFIC)
+        number = world.draft(BASKET)["number"]
+        at = moment(datetime.now(UTC) + world.ahead - NOON)
+        github_people.merge(world.github, number, "squash", at)
+        issue, accepted = world.issue(BASKET)["number"], world.issue(MAILER)["number"]
+        world.github.add_comment(accepted, "Known and accepted")
+        world.github.close(accepted, state_reason="not_planned")
+
+        merged = passed(world.night(*TWO))
+        (line,) = lines_about(world, f"issue #{issue}>")
+        assert f"merged, not yet in production: issue #{issue}>" in line
+        assert f"its fix #{number} was merged" in line
+        (line,) = lines_about(
+            world, f"can be closed: pull request #{world.draft(MAILER)['number']}"
+        )
+        assert f"its error was accepted in issue #{accepted}" in line
+        (line,) = lines_about(world, "Known and accepted")
+        assert "“Known and accepted” (@ann). It is left alone; its open draft" in line
+        assert not lines_about(world, "waits for")
+        assert not lines_about(world, "analysed again")
+        assert merged["fixes"][0]["status"] == "merged"
+
+        world.next_day(traffic=TRAFFIC, release="v1.9.1")
+        world.deploy("v1.9.1", world.draft(BASKET)["merge_sha"], timedelta(hours=25))
+        passed(world.night(*TWO))
+        (line,) = lines_about(world, f"issue #{issue}>")
+        assert f"merged, being measured: issue #{issue}>" in line
+        assert "close it if it was fixed" not in line
+
+        world.next_day(traffic=TRAFFIC, release="v1.9.1")
+        passed(world.night(*TWO))
+        (line,) = lines_about(world, f"issue #{issue}>")
+        assert f"verified, can be closed: issue #{issue}>" in line
 
 
 def _undone_and_told_once(world: Days) -> None:

@@ -11,6 +11,7 @@ from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import (
+    Answer,
     Close,
     Comment,
     DraftPull,
@@ -42,7 +43,7 @@ class MemoryOutbox:
             "fingerprint": proposal.fingerprint,
             "also": proposal.also,
             "fix": getattr(proposal, "fix", ""),
-            "on": getattr(proposal, "on", "issue"),
+            "on": "pull" if isinstance(proposal, Answer) else getattr(proposal, "on", "issue"),
         }
         if any(entry.key == proposal.key for entry in (*self.published, *self.items)):
             return Receipt(**told, status="already there", number=self._number(proposal))
@@ -88,7 +89,7 @@ class MemoryOutbox:
         return f"{len(self.items)} own items in memory"
 
     def _number(self, proposal: Proposal) -> int | None:
-        if isinstance(proposal, Close | Comment | Reopen):
+        if isinstance(proposal, Answer | Close | Comment | Reopen):
             return proposal.number
         return next((item.number for item in self.items if item.key == proposal.key), None)
 

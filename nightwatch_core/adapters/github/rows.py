@@ -49,6 +49,7 @@ NODES = BeforeValidator(_nodes)
 NAMES, OIDS, SHAS = _each("name"), _each("oid"), _each("sha")
 _MERGED_AT = AliasPath("pull_request", "merged_at")
 _AUTHOR = AliasPath("user", "login")
+_CLOSED_BY = AliasPath("closed_by", "login")
 _SAID_AT = AliasChoices("submitted_at", "created_at")
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _TEAM = ("OWNER", "MEMBER", "COLLABORATOR")
@@ -63,6 +64,7 @@ class IssueRow(Item):
     comments: int = 0
     merged_at: datetime | None = Field(None, validation_alias=_MERGED_AT)
     author: Text = Field("", validation_alias=_AUTHOR)
+    closed_by: Text = Field("", validation_alias=_CLOSED_BY)
 
 
 class CommentRow(Comment):

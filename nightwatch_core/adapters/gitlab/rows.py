@@ -19,6 +19,7 @@ class ItemRow(Item):
     body: Text = Field(validation_alias="description")  # without it our key would not be found
     html_url: Text = Field("", validation_alias="web_url")
     author: Text = Field("", validation_alias=_AUTHOR)
+    closed_by: Text = Field("", validation_alias=AliasPath("closed_by", "username"))
     locked: _Flag = Field(False, validation_alias="discussion_locked")
     is_pull: _Flag = Field(False, validation_alias="source_branch")
     branch: Text = Field("", validation_alias="source_branch")

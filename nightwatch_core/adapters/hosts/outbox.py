@@ -21,7 +21,7 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.markers import LABEL, joined_body, patch_comment, read_marker
 
 Kind = Literal["issue", "pull"]
-OnItem = proposals.Comment | proposals.Reopen | proposals.Close
+OnItem = proposals.Comment | proposals.Reopen | proposals.Close | proposals.Answer
 VERDICT_LABELS = (  # for people to pick
     (f"{LABEL}:useful", "2da44e", "The finding helped"),
     (f"{LABEL}:wrong", "cf222e", "The finding is wrong: NightWatch analyses the error again"),
@@ -104,7 +104,7 @@ class HostOutbox(_Outbox):
                 return self._patch(proposal)
             case proposals.DraftPull():
                 return self._draft_pull(proposal)
-            case proposals.Comment() | proposals.Reopen() | proposals.Close():
+            case proposals.Comment() | proposals.Reopen() | proposals.Close() | proposals.Answer():
                 return self._comment(proposal)
             case proposals.PullUpdate():
                 return self._update(proposal)
@@ -124,6 +124,7 @@ class HostOutbox(_Outbox):
         """Reopen first, close last: what was cut short is seen to be unfinished."""
         number = comment.number
         on: Kind = comment.on if isinstance(comment, proposals.Comment) else "issue"
+        on = "pull" if isinstance(comment, proposals.Answer) else on
         item = self._our_item(on, number)
         closes = isinstance(comment, proposals.Close) and comment.closes
         if existing := self._find_comment(on, number, comment.key):

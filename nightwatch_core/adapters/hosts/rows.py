@@ -51,6 +51,7 @@ class Item(Authored):
     labels: tuple[Text, ...] = ()
     locked: bool = False
     closed_at: datetime | None = None
+    closed_by: Text = ""  # empty: the host does not say
     merged_at: datetime | None = None
     updated_at: datetime | None = None
     branch: Text = ""

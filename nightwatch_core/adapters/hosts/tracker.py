@@ -155,6 +155,7 @@ def _own_item(row: Item, comments: Sequence[Comment], *, edited: bool, state: Ci
     marker = read_marker(row.body)
     assert marker is not None
     closed = row.state != "open"
+    said = [(word, comment.author) for comment in comments if (word := _word(comment))][-COMMENTS:]
     return OwnItem(
         kind="pull" if row.is_pull else "issue",
         number=row.number,
@@ -168,7 +169,9 @@ def _own_item(row: Item, comments: Sequence[Comment], *, edited: bool, state: Ci
         url=row.html_url,
         branch=row.branch,
         labels=row.labels,
-        words=tuple(filter(None, map(_word, comments)))[-COMMENTS:],
+        words=tuple(word for word, _ in said),
+        speakers=tuple(author for _, author in said),
+        closed_by=row.closed_by if closed else "",
         night=marker.night,
         closed_at=row.closed_at if closed else None,
         merged_at=row.merged_at,

@@ -193,6 +193,7 @@ def own_item(document: Document) -> tuple[proposals.OwnItem, Mapping[str, object
             fix=str(meta.get("fix") or ""),
             night=str(meta.get("night", "")),
             closed_at=_closed_at(document, meta) if state == "closed" else None,
+            closed_by=str(meta.get("closed_by") or "") if state == "closed" else "",
             labels=_texts(meta.get("labels")),
             words=tuple(word[:_LONGEST_WORD] for word in _texts(meta.get("words"))[:_MOST_WORDS]),
         )
@@ -231,7 +232,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 
-_OnIssue = proposals.Comment | proposals.Reopen | proposals.Close
+_OnIssue = proposals.Comment | proposals.Reopen | proposals.Close | proposals.Answer
 _LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
 
 
@@ -309,7 +310,7 @@ class LocalDelivery:
                 now = self.clock.now().isoformat()
                 closed = {"state": "closed", "state_reason": "completed", "closed_at": now}
                 return self._comment_with_state(proposal, closed)
-            case proposals.Comment() | proposals.Close():
+            case proposals.Comment() | proposals.Close() | proposals.Answer():
                 return self._comment(proposal)
             case proposals.Reopen():
                 opened = {"state": "open", "state_reason": "reopened", "closed_at": ""}

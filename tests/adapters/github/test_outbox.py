@@ -7,7 +7,7 @@ from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.hosts.writes import AnswerLost, AnswerUnread, Writes
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.proposals import FileChange
+from nightwatch_core.models.proposals import Answer, FileChange
 
 BRANCH = "nightwatch/0123456789ab"
 
@@ -246,6 +246,19 @@ def test_a_draft_that_people_closed_is_not_proposed_again(server):
     server.pulls()[0]["state"] = "closed"
     assert outbox(server).publish(pull(server)).status == "already there"
     assert len(server.pulls()) == 1
+
+
+def test_who_closed_a_draft_is_answered_there_once(server):
+    outbox(server).publish(pull(server))
+    server.pulls()[0]["state"] = "closed"
+    said = comment(1, "answer-key")
+    answer = Answer(key=said.key, fingerprint="v1:aa", number=1, body=said.body)
+    receipts = [outbox(server).publish(answer) for _ in range(2)]
+    assert [receipt.status for receipt in receipts] == ["done", "already there"]
+    assert [receipt.on for receipt in receipts] == ["pull"] * 2
+    assert [one["number"] for one in server.comments] == [1]
+    gone = outbox(server).publish(answer.model_copy(update={"number": 9}))
+    assert (gone.status, gone.number, gone.on) == ("refused", 9, "pull")
 
 
 def test_where_there_are_no_drafts_a_label_says_so(server):

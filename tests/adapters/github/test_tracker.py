@@ -30,15 +30,16 @@ def test_an_issue_says_everything_about_itself(server):
 
 def test_how_an_issue_was_closed_is_told(server):
     outbox(server).publish(issue())
-    closed = {"state": "closed", "closed_at": "2026-11-21T05:00:00Z"}
+    closed = {"state": "closed", "closed_at": "2026-11-21T05:00:00Z", "closed_by": "ann"}
     server.items[1] |= {**closed, "state_reason": "not_planned"}
     item = only(server)
 
-    assert (item.state, item.state_reason) == ("closed", "not_planned")
+    assert (item.state, item.state_reason, item.closed_by) == ("closed", "not_planned", "ann")
     assert item.closed_at == datetime(2026, 11, 21, 5, tzinfo=UTC)
     server.items[1] |= {"state": "open", "state_reason": "reopened", "closed_at": None}
     item = only(server)
     assert (item.state, item.state_reason, item.closed_at) == ("open", "reopened", None)
+    assert item.closed_by == ""
 
 
 def test_a_pull_request_is_told_apart_with_its_branch_and_merge(server):
@@ -86,6 +87,7 @@ def test_the_words_of_the_team_are_heard_and_no_others(server):
     )
     words = only(server).words
 
+    assert only(server).speakers == ("ann",) * len(words)
     assert [word[:30] for word in words] == [
         f"Wrong place {'x' * 18}",
         "changes requested: Use the def",

@@ -19,7 +19,7 @@ from nightwatch_core.adapters.gitlab.rows import CommitRow, ItemRow
 from nightwatch_core.adapters.gitlab.tracker import GitLabTracker
 from nightwatch_core.adapters.hosts.writes import LONGEST_WAIT, Forbidden
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.proposals import Close, FileChange, PullUpdate
+from nightwatch_core.models.proposals import Answer, Close, FileChange, PullUpdate
 from nightwatch_core.text.markers import marker
 
 TABLES = tables_of(__file__)
@@ -213,15 +213,27 @@ def test_what_people_did_comes_back(server):
     server.say("merge_requests", 1, "Buy now", by="stranger")
     server.say("merge_requests", 1, "beep", by="project_7_bot_x")
     server.close("merge_requests", 1)
-    server.close("issues", 1, labels=["nightwatch", "resolution::wontfix"])
+    by = {"username": "ann"}
+    server.close("issues", 1, labels=["nightwatch", "resolution::wontfix"], closed_by=by)
     first, draft = tracker(server).own_items()
 
-    assert (first.state, first.state_reason) == ("closed", "not_planned")
+    assert (first.state, first.state_reason, first.closed_by) == ("closed", "not_planned", "ann")
     assert (draft.state, draft.words) == ("closed", ("Wrong place.",))
+    assert draft.speakers == ("ann",)
     assert "closed as not planned" in outbox(server).publish(reopen(1)).reason
     server.items["issues", 1]["labels"] = ["nightwatch"]
     assert outbox(server).publish(reopen(1)).status == "done"
     assert server.items["issues", 1]["state"] == "opened"
+
+
+def test_who_closed_a_draft_is_answered_there_once(server):
+    outbox(server).publish(pull(server))
+    server.close("merge_requests", 1)
+    said = comment(1, "answer-key")
+    answer = Answer(key=said.key, fingerprint="v1:aa", number=1, body=said.body)
+    receipts = [outbox(server).publish(answer) for _ in range(2)]
+    assert [receipt.status for receipt in receipts] == ["done", "already there"]
+    assert "POST /merge_requests/1/notes" in server.writes()
 
 
 def test_an_issue_is_closed_once_its_fix_is_verified(server):

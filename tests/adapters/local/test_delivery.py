@@ -6,7 +6,7 @@ from deliveries import HISTORY, ISSUE, delivery, outbox, pull, set_state
 from git_repositories import git, repository
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Close, Comment, OwnItem, Reopen
+from nightwatch_core.models.proposals import Answer, Close, Comment, OwnItem, Reopen
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import marker
 
@@ -85,6 +85,15 @@ def test_a_comment_names_its_issue(shop):
     assert [item.number for item in delivery(shop).own_items()] == [1]
 
 
+def test_who_closed_a_draft_is_answered_in_a_file(shop):
+    made = delivery(shop).publish(pull(shop))
+    answer = Answer(key="a1", fingerprint="v1:aa", number=made.number, body="Another fix.")
+    first, again = delivery(shop).publish(answer), delivery(shop, "next").publish(answer)
+    meta, body = frontmatter.read(Path(first.url).read_text())
+    assert (first.status, again.status, first.on) == ("done", "already there", "pull")
+    assert (meta["kind"], meta["issue"], body) == ("answer", made.number, "Another fix.\n")
+
+
 def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop):
     body = f"{marker('v1:aa', 'k1', 'night')}\n\nWhy.\n"
     receipt = delivery(shop).publish(ISSUE.model_copy(update={"body": body}))
@@ -142,14 +151,20 @@ def test_a_person_closes_and_comments_in_the_file(shop):
     receipt = delivery(shop).publish(ISSUE)
     said = ["We want nil here.", "Really."]
     set_state(
-        receipt, state="Closed", state_reason="not planned", words=said, closed_at="2026-11-20"
+        receipt,
+        state="Closed",
+        state_reason="not planned",
+        words=said,
+        closed_at="2026-11-20",
+        closed_by="ann",
     )
 
     assert delivery(shop).own_items() == (
         OwnItem(
             kind="issue", number=1, fingerprint="v1:aa", key="issue-key-1", title=ISSUE.title,
             state="closed", state_reason="not_planned", url=receipt.url, labels=ISSUE.labels,
-            words=tuple(said), night="2026-11-21-aa", closed_at=datetime(2026, 11, 20, tzinfo=UTC),
+            words=tuple(said), closed_by="ann", night="2026-11-21-aa",
+            closed_at=datetime(2026, 11, 20, tzinfo=UTC),
         ),
     )  # fmt: skip
 

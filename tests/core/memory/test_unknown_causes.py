@@ -72,11 +72,13 @@ def test_it_waits_for_its_turn_or_for_another_file():
     assert again.known_since.startswith("seen since 2031-03-01")
 
 
-def test_a_cause_that_was_known_gives_way():
+def test_a_cause_that_was_known_gives_way_once_its_code_is_another():
     earlier = lesson_from(analysis(), night(1), DIGESTS, (Receipt(
         key="k", kind="issue", fingerprint="v1:aaaaaaaabbbb", status="done", number=4
     ),))  # fmt: skip
-    later = lesson_from(unknown(), night(2), DIGESTS, (), earlier)
+    kept = lesson_from(unknown(), night(2), DIGESTS, (), earlier)
+    assert (kept.root_cause, kept.edits) == (earlier.root_cause, earlier.edits)
+    later = lesson_from(unknown(), night(2), DIGESTS, (), earlier, is_other_code=True)
     assert (later.has_cause, later.issue_number, later.edits) == (False, 4, ())
     assert [one.has_cause for one in later.proposed] == [True]
 

@@ -10,10 +10,12 @@ from tables import tables_of
 
 from nightwatch_core.memory.rates import changes
 from nightwatch_core.models.analysis import Ending, Failure
+from nightwatch_core.models.answer import Experience, Usage
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
-from nightwatch_core.models.proposals import Skip
+from nightwatch_core.models.knowledge import OutcomeEvent, OutcomeUpdate
+from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.headline import NOTHING_CAME, headline
 from nightwatch_core.report.view import record_of, view
@@ -66,6 +68,67 @@ def test_a_fix_that_was_rejected_is_not_counted_as_proposed() -> None:
         assert f", {fixes} proposed" in headline(skipped)
 
 
+def of_one_cause(*numbers: int, **changes: Any) -> list[Any]:
+    """Analyses of cases that one change would mend."""
+    first = analysis(numbers[0])
+    same = {"fix": first.fix, "changes": first.changes, "evidence": first.evidence}
+    return [analysis(number, **same, **changes) for number in numbers]
+
+
+def test_causes_fixes_and_drafts_are_counted_by_cause() -> None:
+    """Five cases, two of which have one cause: four causes, of which each draft mends one."""
+    analyses = (*of_one_cause(1, 2), analysis(3), analysis(4), analysis(5, fix=(), changes=()))
+    made = [
+        Receipt(key=f"k{number}", kind="pull", fingerprint=f"v1:{number:016x}", status="done")
+        for number in (1, 3, 4)
+    ]
+    report = empty(errors=5, analyses=analyses, receipts=made)
+    assert headline(report) == (
+        "All 5 error groups analysed: 4 root causes of 5 cases, 3 fixes proposed, "
+        "3 draft pull requests"
+    )
+
+
+def test_a_cause_that_one_of_its_cases_proves_is_no_guess() -> None:
+    sure, guess = of_one_cause(1, 2)
+    report = empty(errors=2, analyses=(sure, guess.model_copy(update={"confidence": "low"})))
+    assert "analysed: 1 root cause, 1 fix proposed" in headline(report)
+
+
+def outcome(name: str, *kinds: str, number: int = 9) -> OutcomeUpdate:
+    events = tuple(OutcomeEvent(kind=kind, number=number, on=NOW.date()) for kind in kinds)
+    return OutcomeUpdate(fingerprint=name, outcomes=events)
+
+
+def test_a_merged_draft_counts_once_whatever_errors_and_outcomes_speak_of_it() -> None:
+    followed = (
+        outcome("v1:a", "merged", "edited before merge", "verified"),
+        outcome("v1:b", "merged", "edited before merge", "verified"),
+    )
+    report = known().model_copy(update={"followed": followed})
+    assert (record_of(report).merged, record_of(report).verified) == (1, 1)
+    assert headline(report).endswith(" · 1 fix verified")
+
+
+def cost_per_fix(**changes: Any) -> list[str]:
+    usage = Usage(calls=1, cost=0.5)
+    report = known().model_copy(update={"usage": usage, **changes})
+    facts = [
+        fact for part in view(report).section("run").blocks for fact in getattr(part, "items", ())
+    ]
+    return [fact.text for fact in facts if fact.name == "Cost per merged fix"]
+
+
+def test_the_cost_of_a_merged_fix_is_shared_among_those_that_were_merged() -> None:
+    followed = (outcome("v1:a", "merged", "edited before merge"), outcome("v1:b", "merged"))
+    said = "$0.50 (1 fix in all nights)"
+    assert cost_per_fix(followed=followed) == [said]
+    merged = OwnItem(kind="pull", number=9, fingerprint="v1:a", state="merged")
+    counted_twice = Experience(merged=2)
+    assert cost_per_fix(experience=counted_twice, outcomes=(merged,)) == [said]
+    assert cost_per_fix(experience=Experience(merged=1), outcomes=(merged,)) == [said]
+
+
 def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
     judged = Sighting(
         group=group(30),
@@ -78,7 +141,7 @@ def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
     triage = BatchTriage(judged=(judged,), submitted=(sent,))
     report = night(errors=5, known=5).model_copy(update={"batch_triage": triage})
     assert headline(report).endswith(
-        "nothing new to analyse · 1 triaged in a batch · 7 submitted in a batch"
+        "nothing new to analyse · 1 group triaged in a batch · 7 groups submitted in a batch"
     )
     failed = empty(status="failed", batch_triage=BatchTriage(judged=(judged,)))
     assert headline(failed) == NOTHING_CAME

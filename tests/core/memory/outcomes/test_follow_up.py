@@ -25,7 +25,7 @@ def kinds(told: OutcomeUpdate | None) -> list[str]:
 
 TEXT = "RATES.fetch(code)\n"
 FILE = "app/rate.rb"
-FITS = shaped(evidence=(CitedLine(path=FILE, line=1, quote="RATES", digest=digest(TEXT)),))
+FITS = shaped(evidence=(CitedLine(path=FILE, line=1, quote=TEXT, digest=digest(TEXT)),))
 
 
 def merged(*files):
@@ -40,6 +40,21 @@ def test_a_lesson_is_stale_once_its_file_is_gone_or_rewritten():
     assert looked(FITS) is None
     assert looked(FITS, "RATES[code]\n") == f"{FILE} was rewritten"
     assert looked(FITS, paths=()) == f"{FILE} is gone"
+
+
+def test_a_change_next_to_the_quoted_lines_does_not_make_a_lesson_stale():
+    assert looked(FITS, f"# a comment\n\n{TEXT}RATES.clear\n") is None
+    moved = FITS.model_copy(update={"stale": f"{FILE} was rewritten"})
+    assert looked(moved, f"# a comment\n{TEXT}") == ""
+
+
+def test_what_was_quoted_at_this_very_commit_was_not_rewritten():
+    """A digest of the same file is another one where other rules masked what was read."""
+    other = FITS.model_copy(update={"commit": "c0ffee"})
+    assert staleness(other, (FILE,), (FILE,), {FILE: "masked"}.get, "c0ffee") is None
+    assert staleness(other, (FILE,), (FILE,), {FILE: "masked"}.get, "decade") is not None
+    wrong = other.model_copy(update={"stale": f"{FILE} was rewritten"})
+    assert staleness(wrong, (FILE,), (), {}.get, "c0ffee") == ""
 
 
 def test_only_files_that_were_touched_lately_are_read():
