@@ -31,9 +31,9 @@ def learn(night: str, **choices: Any) -> LearningResult:
     found = knowledge.detect_patterns(options, report, upkeep.lessons)
     one_by_one(knowledge.keep_pattern, found, options)
     unrelated = knowledge.relate_lessons(options, upkeep.lessons)
-    suggestions = knowledge.suggest_ignores(options, report, upkeep.lessons)
+    advice = knowledge.suggest_ignores(options, report, upkeep.lessons)
 
     archived = knowledge.archive_lessons(options, report, upkeep.lessons)
     knowledge.rebuild_index(options)
     upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
-    return learning_result(report, kept, archived, upkeep, found, suggestions)
+    return learning_result(report, kept, archived, upkeep, found, advice)

@@ -323,6 +323,8 @@ def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
         )
     else:
         console.print("No suggestions.")
+        for reason in report.learned.no_suggestion:
+            console.print(Text(line(reason, 300)))
 
 
 @ignore.command()

@@ -5,171 +5,48 @@ classes would hide, developers had fixed two in three. What counts is what night
 every rule is tried on the nights that were, and only one that hides nothing but noise is suggested.
 """
 
-import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, timedelta
-from itertools import chain, islice
-from statistics import median
+from datetime import timedelta
+from itertools import chain
 
-from nightwatch_core.intake.default_ports import is_sample
-from nightwatch_core.intake.ignore_rules import expired, ignored_by, matcher, matches, per_day
-from nightwatch_core.intake.limits import MATCHED_TEXT
+from nightwatch_core.intake.ignore_rules import by_message, expired, ignored_by, matches
 from nightwatch_core.intake.selection import severity
-from nightwatch_core.memory.follow_up import AFTER_A_MERGE
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.prior_analyses import RULES
+from nightwatch_core.memory.rates import RISE, is_spike
 from nightwatch_core.memory.recall import seed_tags
-from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import (
-    Backtest,
+    FEEDBACK,
+    IgnoreAdvice,
     IgnoreRule,
     IgnoreRules,
     IgnoreSuggestion,
     Lesson,
+    NightSeen,
+    OccurrenceCount,
+    OutcomeEvent,
 )
-from nightwatch_core.models.report import SINGLE_RUN, RunReport
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.causes import GENERIC_CLASSES
 from nightwatch_core.patterns.detection import telling_tags
+from nightwatch_core.patterns.nights import (
+    NightGroups,
+    backtest,
+    hidden_by,
+    is_steady,
+    rates,
+    recoveries,
+    tripwire,
+    was_fixed,
+)
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import data_table, plural
 from nightwatch_core.text.templates import message_template
-
-# What an ignore rule would have hidden on the nights that were.
-
-NIGHTS_BACK = 30
-MOST_READ = 3 * NIGHTS_BACK  # reports; single runs and repeated windows are passed over
-HEADROOM = 3  # times the highest rate of the nights that were
-LOWEST = 10  # occurrences a day; below it chance alone doubles and triples a rate
-JUMP = 5  # times the usual rate: more is news and no noise
-_READABLE = (1, 2, 3, 5, 10)
-
-
-class NightGroups(Value):
-    """A night's errors, whether they were analysed or dropped; groups without what takes room."""
-
-    window: Window
-    groups: tuple[ErrorGroup, ...] = ()
-
-    @property
-    def date(self) -> date:
-        """Return the date of the window's end."""
-        return self.window.until.date()
-
-
-def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple[NightGroups, ...]:
-    """Return the last 30 nights of the same sources, tonight first; `reports` come newest first.
-
-    At most 90 reports are read, one by one. Passed over are failed nights, runs for one error, and
-    nights whose window was read again: the same errors would count twice.
-    """
-    kept: list[NightGroups] = []
-    for report in islice(chain((tonight,), reports), MOST_READ):
-        window, options = report.night.window, report.options
-        is_alike = (
-            report.status != "failed"
-            and not report.night.id.startswith(SINGLE_RUN)
-            and is_sample(options) == is_sample(tonight.options)
-            and set(options.sources()) == set(tonight.options.sources())
-        )
-        if is_alike and not any(_overlap(window, item.window) for item in kept):
-            kept.append(night_groups(report))
-        if len(kept) == NIGHTS_BACK:
-            break
-    return tuple(kept)
-
-
-def _overlap(window: Window, other: Window) -> bool:
-    shared = min(window.until, other.until) - max(window.since, other.since)
-    shorter = min(window.until - window.since, other.until - other.since)
-    return shared * 2 > shorter or (window.since, window.until) == (other.since, other.until)
-
-
-def night_groups(report: RunReport) -> NightGroups:
-    """Return all error groups of a report, each once and with only what rules look at."""
-    every = (group for case in report.cases for group in case.groups)
-    groups = {
-        group.fingerprint: ErrorGroup(
-            fingerprint=group.fingerprint,
-            source=group.source,
-            error_class=group.error_class,
-            transaction=group.transaction,
-            message=group.message[:MATCHED_TEXT],
-            occurrences=group.occurrences,
-            users=group.users,
-        )
-        for group in every
-    }
-    return NightGroups(window=report.night.window, groups=tuple(groups.values()))
-
-
-def hidden_by(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
-    """Return the nights with nothing but what the rule would have hidden, whatever its bounds."""
-    covers = matcher(rule)
-    hidden = ((night, tuple(filter(covers, night.groups))) for night in nights)
-    return tuple(night.model_copy(update={"groups": groups}) for night, groups in hidden)
-
-
-def backtest(hidden: Sequence[NightGroups], lessons: Iterable[Lesson]) -> Backtest:
-    """Count what `hidden_by` returned.
-
-    A group counts once, on however many nights it came. `fixed_later` counts the groups whose
-    lesson says that a fix of ours was merged. Users of one night are added up over its groups, so
-    that one who met two of them counts twice.
-    """
-    fixed = {name for lesson in lessons if was_fixed(lesson) for name in lesson.names}
-    groups = [group for night in hidden for group in night.groups]
-    names = {group.fingerprint for group in groups}
-    users = [sum(group.users or 0 for group in night.groups) for night in hidden]
-    return Backtest(
-        nights=len(hidden),
-        groups=len(names),
-        occurrences=sum(group.occurrences for group in groups),
-        fixed_later=len(names & fixed),
-        users=max(users) if any(group.users is not None for group in groups) else None,
-    )
-
-
-def rates(hidden: Iterable[NightGroups]) -> tuple[float, ...]:
-    """Return occurrences a day on each night with any, all its groups summed."""
-    counted = ((sum(group.occurrences for group in n.groups), n.window) for n in hidden)
-    return tuple(per_day(count, window) for count, window in counted if count)
-
-
-def tripwire(seen: Sequence[float]) -> float:
-    """Return the rate above which a rule shall not hold: three times the highest seen, at least 10.
-
-    It is rounded up to 1, 2, 3 or 5 and zeros.
-
-    >>> tripwire((4.0, 21.0)), tripwire((0.5,)), tripwire(())
-    (100.0, 10.0, 10.0)
-    """
-    limit = max(LOWEST, HEADROOM * max(seen, default=0.0))
-    zeros = 10 ** math.floor(math.log10(limit))
-    return float(next(step * zeros for step in _READABLE if step * zeros >= limit))
-
-
-def is_steady(seen: Sequence[float]) -> bool:
-    """Tell whether no night's rate is far above the usual one: an error that jumps is no noise.
-
-    >>> is_steady((20, 31, 25)), is_steady((20, 500, 25)), is_steady((1, 9, 1))
-    (True, False, True)
-    """
-    return not seen or max(seen) <= max(LOWEST, JUMP * median(seen))
-
-
-def was_fixed(lesson: Lesson) -> bool:
-    """Tell whether a fix of ours was merged for it, whatever came of the fix."""
-    ends = (*(event.kind for event in lesson.outcomes), *(item.outcome for item in lesson.proposed))
-    is_merged = any(kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome))
-    return lesson.watch is not None or is_merged
-
-
-def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
-    """Count how often an error was gone on the next night that was read; nights newest first."""
-    present = [any(group.fingerprint in names for group in night.groups) for night in nights]
-    return sum(had and not has for has, had in zip(present, present[1:], strict=False))
-
+from nightwatch_core.text.words import last_segment
 
 # Ignore rules for an error that was seen several times, from the narrowest to the widest.
 
@@ -253,21 +130,50 @@ MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones
 HOLDS = timedelta(days=30)  # how long a suggested rule holds
 LOW, PASSES = "no cause was found in the code", "passes by itself"
 TOO_FEW = "it was seen on less than three nights"
+COVERED, OLD = "a rule covers it", "it was not seen for a month"
+BY_RULES = (
+    "only the rules analysed it, and that it comes back is no reason to hide it: connect a model, "
+    "or close its issue as not planned"
+)
+NO_RULE = "no rule would hide it on three nights, at a steady rate, and nothing else"
 
 
-def suggest_rules(
+class Sign(Value):
+    """What a class or a message says about who caused an error; a table of signs.toml."""
+
+    reason: str
+    classes: str
+    messages: tuple[str, ...]
+
+    def is_on(self, name: str, messages: Iterable[str]) -> bool:
+        """Tell whether a class is listed, or all of the messages hold a listed text."""
+        texts = [message.casefold() for message in messages if message]
+        said = (any(part in text for part in self.messages) for text in texts)
+        return last_segment(name).casefold() in self.classes.split() or bool(texts and all(said))
+
+
+SIGNS = data_table("nightwatch_core.patterns", "signs.toml", dict[str, Sign])
+CLIENT, REQUEST, OUTSIDE = (SIGNS[name] for name in ("client_gone", "no_such_request", "outside"))
+MOST_USERS = 1  # of a night, who saw an error that the rules alone call noise
+RISING = 3  # newest sightings, none of which may be above those before it
+
+
+def advise(
     report: RunReport,
     lessons: tuple[Lesson, ...],
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
-) -> tuple[IgnoreSuggestion, ...]:
-    """Suggest rules for errors seen on three nights or more, without a fix, that are noise.
+) -> IgnoreAdvice:
+    """Return suggested rules for errors that are noise, and why the others got none.
 
-    Such an error is unexplained (its confidence was low on every night), or an analyst who read the
-    code calls it transient and it went away by itself twice at least. `nights` are those of
-    `comparable_nights`; a rule has to prove itself there:
+    Where a model analysed an error, it has to be unexplained (confidence was low on every night),
+    or called transient, and went away by itself twice at least. Where only the rules did, its class
+    or message has to say who caused it (signs.toml), and it neither rises, nor began with a
+    release, nor fails for several users. An issue that people closed as not planned is a reason by
+    itself. `nights` are those of `comparable_nights`; a rule has to prove itself there:
 
-    - it hides the error on three nights or more, and its rate on none of them jumps,
+    - it hides the error, in all of its messages, on three nights or more (an accepted error: on
+      one), and its rate on none of them jumps,
     - it hides no error that later got a merged fix, or any fix, or that somebody works on,
     - everything else it hides is noise too, or the same failure at another place.
 
@@ -282,7 +188,8 @@ def suggest_rules(
             by_rule.setdefault(rule, []).append(lesson)
     suggestions = [history.suggestion(rule, about) for rule, about in by_rule.items()]
     suggestions.sort(key=lambda item: (-item.backtest.occurrences, item.pattern))
-    return tuple(suggestions[:MOST])
+    given = frozenset[str]().union(*(i.names for about in by_rule.values() for i in about))
+    return IgnoreAdvice(suggestions=tuple(suggestions[:MOST]), missing=history.missing(given))
 
 
 def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
@@ -329,22 +236,90 @@ class _History:
         """The first reason a lesson's error is not noise; empty where it is."""
         transient, low = self._is_transient(lesson), _always_low(lesson)
         proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
-        is_fixed = proposed or was_fixed(lesson) or not lesson.names.isdisjoint(self.fixed)
+        is_fixed = proposed or not lesson.names.isdisjoint(self.fixed)
+        accepted, only_rules = bool(_accepted(lesson)), _by_rules(lesson)
         reasons = (
-            (is_fixed, "it has or had a fix"),
-            (any(f.kind == "closed" for f in lesson.outcomes), "its issue was closed as done"),
-            (not lesson.names.isdisjoint(self.in_work), "somebody works on it"),
-            (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
-            (ignored_by(self.rules, as_group(lesson)) is not None, "a rule covers it"),
-            (len({seen.date for seen in lesson.nights}) < NIGHTS, TOO_FEW),
+            (was_fixed(lesson) or (is_fixed and not accepted), "it has or had a fix"),
             (
-                lesson.model == RULES and not lesson.has_cause and not transient,
-                "only the rules analysed it",
+                any(f.kind == "closed" for f in lesson.outcomes) and not accepted,
+                "its issue was closed as done",
             ),
-            (not low and not transient, "it is understood, and does not pass by itself"),
-            (self.today - last_seen(lesson) > RECENT, "it was not seen for a month"),
+            (
+                not lesson.names.isdisjoint(self.in_work) and not accepted,
+                "its issue or pull request is open",
+            ),
+            (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
+            (ignored_by(self.rules, as_group(lesson)) is not None, COVERED),
+            (_dates(lesson) < NIGHTS and not accepted, TOO_FEW),
+            (only_rules and not transient and not self.sign(lesson) and not accepted, BY_RULES),
+            (
+                not only_rules and not low and not transient and not accepted,
+                "it is understood, and does not pass by itself",
+            ),
+            (self.today - last_seen(lesson) > RECENT, OLD),
         )
-        return next((reason for holds, reason in reasons if holds), "")
+        found = next((reason for holds, reason in reasons if holds), "")
+        return found or (self._why_news(lesson) if only_rules or accepted else "")
+
+    def sign(self, lesson: Lesson) -> Sign | None:
+        """Return the sign of who caused it, of an error that the rules alone analysed."""
+        texts = [part.message for group in self._groups(lesson) for part in by_message(group)]
+        texts = texts or [lesson.message]
+        gone = recoveries(lesson.names, self.nights)
+        signs = ((CLIENT, True), (REQUEST, not lesson.module), (OUTSIDE, gone >= RECOVERIES))
+        return next((s for s, holds in signs if holds and s.is_on(lesson.error_class, texts)), None)
+
+    def _why_news(self, lesson: Lesson) -> str:
+        """Return the reason an error has to stay in sight; empty where it comes as ever."""
+        seen = sorted(lesson.nights, key=lambda night: night.date)
+        for number in range(max(1, len(seen) - RISING), len(seen)):
+            if is_spike(seen[:number], _count(seen[number]), RISE):
+                return f"it rises: {seen[number].occurrences:,} on {seen[number].date}"
+        first = min((night.date for night in seen), default=lesson.first_detected)
+        own = [name for group in self._groups(lesson)[-1:] for name in group.releases[:1]]
+        before = {
+            name
+            for night in self.nights
+            if night.date < first
+            for group in night.groups
+            for name in group.releases
+        }
+        if before and own and own[0] not in before:
+            return f"it began with release {line(own[0], 60)}"
+        users = self._users(lesson)
+        is_exempt = _accepted(lesson) or self.sign(lesson) is CLIENT
+        if users is not None and users > MOST_USERS and not is_exempt:
+            return f"it fails for users: {users:,} on one night"
+        return ""
+
+    def _groups(self, lesson: Lesson) -> list[ErrorGroup]:
+        """Return its groups on the comparable nights, newest night first."""
+        every = (group for night in self.nights for group in night.groups)
+        return [group for group in every if group.fingerprint in lesson.names]
+
+    def _users(self, lesson: Lesson) -> int | None:
+        """Return the most users of a night; None: not known."""
+        counted = []
+        for night in self.nights:
+            own = [group.users for group in night.groups if group.fingerprint in lesson.names]
+            known = [users for users in own if users is not None]
+            counted += [sum(known)] if known else []
+        return max(counted, default=None)
+
+    def missing(self, given: frozenset[str]) -> tuple[str, ...]:
+        """Say why recent errors got no rule, the most frequent reason first."""
+        reasons = Counter[str]()
+        others = [lesson for lesson in self.lessons if lesson.names.isdisjoint(given)]
+        for lesson in others:
+            reason = self.why_not_noise(lesson) or NO_RULE
+            if reason not in (COVERED, OLD):
+                reasons[reason] += 1
+        if TOO_FEW in reasons:
+            most = max(d for lesson in others if (d := _dates(lesson)) < NIGHTS)
+            few = f"it needs {NIGHTS} nights; {most} so far"
+            reasons[few] = reasons.pop(TOO_FEW)
+        ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(f"{plural(count, 'error')}: {reason}" for reason, count in ranked)
 
     def _is_transient(self, lesson: Lesson) -> bool:
         own = {tag.strip().lower() for tag in lesson.tags}
@@ -358,13 +333,17 @@ class _History:
         past = chain(seen, map(as_group, self.lessons))
         of_class = [group for group in past if group.error_class == lesson.error_class]
         own = [g for g in of_class if g.fingerprint in lesson.names and g.source != KNOWLEDGE]
-        rules = candidates(own, of_class)
+        rules = candidates([part for group in own for part in by_message(group)], of_class)
         return next((rule for rule in rules if self._proves_itself(rule, lesson)), None)
 
     def _proves_itself(self, rule: IgnoreRule, lesson: Lesson) -> bool:
         hidden = hidden_by(rule, self.nights)
         names = [{group.fingerprint for group in night.groups} for night in hidden]
-        if sum(not lesson.names.isdisjoint(item) for item in names) < NIGHTS:
+        least = 1 if _accepted(lesson) else NIGHTS
+        if sum(not lesson.names.isdisjoint(item) for item in names) < least:
+            return False
+        own = self._groups(lesson)
+        if not all(matches(rule, group) for group in own if group.messages):
             return False
         if not is_steady(rates(hidden)) or backtest(hidden, self.lessons).fixed_later:
             return False
@@ -388,28 +367,82 @@ class _History:
             pattern=rule.pattern,
             match=rule.match,
             field=rule.field,
-            reason=LOW if all(map(_always_low, about)) else PASSES,
+            reason=self._reason(about),
             evidence=self._evidence(about),
             expires=self.today + HOLDS,
             unless_rate_above=tripwire(rates(hidden)),
             backtest=backtest(hidden, self.lessons),
         )
 
+    def _reason(self, about: list[Lesson]) -> str:
+        if declined := [event for lesson in about if (event := _accepted(lesson))]:
+            return f"known and accepted: {_closed_issue(declined[-1])}"
+        if all(map(_by_rules, about)) and (sign := self.sign(about[0])):
+            return sign.reason
+        return LOW if all(map(_always_low, about)) else PASSES
+
     def _evidence(self, lessons: list[Lesson]) -> str:
         seen = [night for lesson in lessons for night in lesson.nights]
         dates = sorted({night.date for night in seen})
-        gone = sum(recoveries(i.names, self.nights) for i in lessons if self._is_transient(i))
-        outcomes = (event for lesson in lessons for event in lesson.outcomes)
-        declined = [event.number for event in outcomes if event.kind == "not planned"]
+        read = max(len(dates), sum(night.date >= dates[0] for night in self.nights))
+        groups = [group for lesson in lessons for group in self._groups(lesson)]
+        per_night = [sum(n.occurrences for n in seen if n.date == day) for day in dates]
+        users = [count for lesson in lessons if (count := self._users(lesson)) is not None]
+        gone = sum(recoveries(i.names, self.nights) for i in lessons if self._passes(i))
+        declined = [event for lesson in lessons if (event := _accepted(lesson))]
+        messages = {part.message for group in groups for part in by_message(group)}
+        low = sum(night.confidence == "low" for night in seen)
         parts = (
-            f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, "
-            f"{sum(map(_times, lessons))} times, no fix is known; confidence was low on "
-            f"{sum(night.confidence == 'low' for night in seen)} of {len(seen)} sightings",
-            f"it went away by itself {gone} times" if gone else "",
-            f"issue #{declined[-1]} was closed as not planned" if declined else "",
+            f"seen on {len(dates)} of {plural(read, 'night')} from {dates[0]} to {dates[-1]}, "
+            f"{plural(sum(per_night), 'time')}, {_span(per_night)} a night, in "
+            f"{plural(len({group.transaction for group in groups}), 'transaction')}",
+            _affected(max(users)) if users else "",
+            "only the rules analysed it, and found no cause"
+            if all(map(_by_rules, lessons))
+            else f"no fix is known; confidence was low on {low} of {len(seen)} sightings"
+            if not declined
+            else "",
+            f"it went away by itself {plural(gone, 'time')}" if gone else "",
+            _closed_issue(declined[-1]) if declined else "",
+            f"the rule covers each of its {len(messages)} messages" if len(messages) > 1 else "",
         )
         titles = "; ".join(as_group(lesson).title for lesson in lessons[:3])
         return line(f"{'; '.join(filter(None, parts))}: {titles}", 600)
+
+    def _passes(self, lesson: Lesson) -> bool:
+        return self._is_transient(lesson) or (_by_rules(lesson) and self.sign(lesson) is OUTSIDE)
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,} to {high:,}" if low != high else f"{low:,}"
+
+
+def _affected(users: int) -> str:
+    return f"at most {plural(users, 'user')} a night" if users else "no user affected"
+
+
+def _by_rules(lesson: Lesson) -> bool:
+    return lesson.model == RULES and not lesson.has_cause
+
+
+def _accepted(lesson: Lesson) -> OutcomeEvent | None:
+    """Return the event by which people closed its issue as not planned; None where it is not so."""
+    events = [event for event in lesson.outcomes if event.kind not in FEEDBACK]
+    return events[-1] if events and events[-1].kind == "not planned" else None
+
+
+def _closed_issue(event: OutcomeEvent) -> str:
+    said = f": “{line(event.words[-1], 120)}”" if event.words else ""
+    return f"issue #{event.number} was closed as not planned on {event.on}{said}"
+
+
+def _count(night: NightSeen) -> OccurrenceCount:
+    return OccurrenceCount(occurrences=night.occurrences, hours=night.hours, traffic=night.traffic)
+
+
+def _dates(lesson: Lesson) -> int:
+    return len({seen.date for seen in lesson.nights})
 
 
 def _always_low(lesson: Lesson) -> bool:

@@ -129,14 +129,20 @@ def patterns(report: RunReport, limits: Limits) -> Section:
         because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
         since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
         nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
+        closed = f"closed: {pattern.closed_because}" if pattern.closed else ""
         entry = Entry(
             head=line(pattern.title, TITLE),
-            text=line(pattern.description, LONG),
-            small=line(pattern.suggestion, TEXT),
-            more=tuple(filter(None, (line(because, LONG), nights))),
+            text=line(closed or pattern.description, LONG),
+            small="" if closed else line(pattern.suggestion, TEXT),
+            more=tuple(filter(None, ("" if closed else line(because, LONG), nights))),
         )
         entries.append(entry)
-    return section("patterns", "Patterns", cut(Entries, entries, limits.common))
+    listed = cut(Entries, entries, limits.common)
+    count = report.learned.patterns_going_on
+    errors = f"{plural(count, 'error')} without a known cause" if count else ""
+    go_on = f"{errors}, reported on an earlier night, came again (knowledge/patterns/)."
+    more = (Paragraphs(text=go_on),) if count else ()
+    return section("patterns", "Patterns", listed, more)
 
 
 def suggestions(report: RunReport, limits: Limits) -> Section:

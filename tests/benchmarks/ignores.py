@@ -28,13 +28,8 @@ from nightwatch_core.models.knowledge import (
 )
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignore_suggestions import (
-    NIGHTS_BACK,
-    NightGroups,
-    as_group,
-    rule_from,
-    suggest_rules,
-)
+from nightwatch_core.patterns.ignore_suggestions import advise, as_group, rule_from
+from nightwatch_core.patterns.nights import NIGHTS_BACK, NightGroups
 from nightwatch_core.text.fingerprints import fingerprint
 
 NIGHTS = 60
@@ -228,7 +223,7 @@ def ours(
     report: RunReport, lessons: tuple[Lesson, ...], rules: IgnoreRules, nights: list[NightGroups]
 ) -> list[IgnoreRule]:
     """What is suggested."""
-    return [rule_from(rule) for rule in suggest_rules(report, lessons, rules, nights)]
+    return [rule_from(rule) for rule in advise(report, lessons, rules, nights).suggestions]
 
 
 def plain(

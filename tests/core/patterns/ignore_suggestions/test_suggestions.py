@@ -18,7 +18,8 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions import NightGroups, rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import advise, rule_from
+from nightwatch_core.patterns.nights import NightGroups
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)
@@ -62,7 +63,7 @@ def item(kind, outcome=""):
 
 def suggested(*lessons, rules=(), nights=None, told=None):
     tried = nights if nights is not None else nights_of(*lessons)
-    return suggest_rules(told or report(), lessons, IgnoreRules(rules=rules), tried)
+    return advise(told or report(), lessons, IgnoreRules(rules=rules), tried).suggestions
 
 
 def test_what_only_the_rules_did_not_know_is_no_noise():
