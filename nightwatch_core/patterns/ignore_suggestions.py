@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import chain
+from statistics import fmean
 
 from nightwatch_core.intake.ignore_rules import by_message, expired, ignored_by, matches
 from nightwatch_core.intake.selection import severity
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.prior_analyses import RULES
-from nightwatch_core.memory.rates import RISE, is_spike
 from nightwatch_core.memory.recall import seed_tags
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import (
@@ -25,12 +25,9 @@ from nightwatch_core.models.knowledge import (
     IgnoreRules,
     IgnoreSuggestion,
     Lesson,
-    NightSeen,
-    OccurrenceCount,
     OutcomeEvent,
 )
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.causes import GENERIC_CLASSES
 from nightwatch_core.patterns.detection import telling_tags
 from nightwatch_core.patterns.nights import (
@@ -43,10 +40,10 @@ from nightwatch_core.patterns.nights import (
     tripwire,
     was_fixed,
 )
+from nightwatch_core.patterns.signs import CLIENT, OUTSIDE, REQUEST, Sign
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import data_table, plural
+from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.templates import message_template
-from nightwatch_core.text.words import last_segment
 
 # Ignore rules for an error that was seen several times, from the narrowest to the widest.
 
@@ -60,18 +57,19 @@ _GENERIC = frozenset(name.lower() for name in GENERIC_CLASSES)
 
 
 def candidates(
-    seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = ()
+    seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = (), *, whole: bool = False
 ) -> tuple[IgnoreRule, ...]:
     """Return rules that cover an error: its message, the start of it, its class, its transaction.
 
     `seen` are sightings of one class, and `of_class` all others of that class, whatever the error.
     Where a message is fixed enough nothing wider is tried. A class has to be one that was seen in
     one transaction, or with one message, and not a generic one. A transaction is the last resort:
-    it hides every other error there.
+    it hides every other error there. With `whole` a message that was always the same is taken as it
+    is, whatever looks like a value in it: an address that somebody asks for again and again.
     """
     if not seen:
         return ()
-    narrow = _over_messages({group.message.strip() for group in seen})
+    narrow = _over_messages({group.message.strip() for group in seen}, whole=whole)
     wide = chain(_over_class(seen, of_class), _over_transactions(seen))
     return _plain(narrow) or _plain(wide)
 
@@ -81,13 +79,13 @@ def _plain(rules: Iterable[IgnoreRule]) -> tuple[IgnoreRule, ...]:
     return tuple(rule for rule in rules if line(rule.pattern, 300) == rule.pattern)
 
 
-def _over_messages(messages: set[str]) -> Iterator[IgnoreRule]:
+def _over_messages(messages: set[str], *, whole: bool) -> Iterator[IgnoreRule]:
     first, last = min(messages), max(messages)
     same = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
     start = first[:same]
     if len(messages) > 1:  # the last word may be cut in two
         start = _WORD_END.sub("", start)
-    elif SHORTEST <= len(start) <= LONGEST and _FIXED_START.fullmatch(start):
+    elif SHORTEST <= len(start) <= LONGEST and (whole or _FIXED_START.fullmatch(start)):
         yield IgnoreRule(pattern=start, match="exact", field="message")
     fixed = _FIXED_START.match(start[:LONGEST])
     pattern = fixed.group().strip() if fixed else ""
@@ -138,24 +136,10 @@ BY_RULES = (
 NO_RULE = "no rule would hide it on three nights, at a steady rate, and nothing else"
 
 
-class Sign(Value):
-    """What a class or a message says about who caused an error; a table of signs.toml."""
-
-    reason: str
-    classes: str
-    messages: tuple[str, ...]
-
-    def is_on(self, name: str, messages: Iterable[str]) -> bool:
-        """Tell whether a class is listed, or all of the messages hold a listed text."""
-        texts = [message.casefold() for message in messages if message]
-        said = (any(part in text for part in self.messages) for text in texts)
-        return last_segment(name).casefold() in self.classes.split() or bool(texts and all(said))
-
-
-SIGNS = data_table("nightwatch_core.patterns", "signs.toml", dict[str, Sign])
-CLIENT, REQUEST, OUTSIDE = (SIGNS[name] for name in ("client_gone", "no_such_request", "outside"))
+_NIGHT = 24.0  # hours that a night looked at, where it is not recorded
 MOST_USERS = 1  # of a night, who saw an error that the rules alone call noise
-RISING = 3  # newest sightings, none of which may be above those before it
+RISING = 7  # newest sightings, of which the later half may not be far above the earlier
+RISE = 1.4  # times the earlier half: more is a rise
 
 
 def advise(
@@ -272,9 +256,8 @@ class _History:
     def _why_news(self, lesson: Lesson) -> str:
         """Return the reason an error has to stay in sight; empty where it comes as ever."""
         seen = sorted(lesson.nights, key=lambda night: night.date)
-        for number in range(max(1, len(seen) - RISING), len(seen)):
-            if is_spike(seen[:number], _count(seen[number]), RISE):
-                return f"it rises: {seen[number].occurrences:,} on {seen[number].date}"
+        if is_rising([night.occurrences / (night.hours or _NIGHT) for night in seen]):
+            return f"it rises: {seen[-1].occurrences:,} times on {seen[-1].date}"
         first = min((night.date for night in seen), default=lesson.first_detected)
         own = [name for group in self._groups(lesson)[-1:] for name in group.releases[:1]]
         before = {
@@ -316,7 +299,7 @@ class _History:
                 reasons[reason] += 1
         if TOO_FEW in reasons:
             most = max(d for lesson in others if (d := _dates(lesson)) < NIGHTS)
-            few = f"it needs {NIGHTS} nights; {most} so far"
+            few = f"a suggestion needs {NIGHTS} nights; {most} so far"
             reasons[few] = reasons.pop(TOO_FEW)
         ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
         return tuple(f"{plural(count, 'error')}: {reason}" for reason, count in ranked)
@@ -333,7 +316,9 @@ class _History:
         past = chain(seen, map(as_group, self.lessons))
         of_class = [group for group in past if group.error_class == lesson.error_class]
         own = [g for g in of_class if g.fingerprint in lesson.names and g.source != KNOWLEDGE]
-        rules = candidates([part for group in own for part in by_message(group)], of_class)
+        parts = [part for group in own for part in by_message(group)]
+        asked = _by_rules(lesson) and self.sign(lesson) is REQUEST
+        rules = candidates(parts, of_class, whole=asked)
         return next((rule for rule in rules if self._proves_itself(rule, lesson)), None)
 
     def _proves_itself(self, rule: IgnoreRule, lesson: Lesson) -> bool:
@@ -413,6 +398,20 @@ class _History:
         return self._is_transient(lesson) or (_by_rules(lesson) and self.sign(lesson) is OUTSIDE)
 
 
+def is_rising(seen: Sequence[float]) -> bool:
+    """Tell whether rates rise: three times in a row, or their later half above the earlier one.
+
+    >>> is_rising((10, 11, 9, 12)), is_rising((4, 7, 13)), is_rising((5, 5, 5, 9, 9, 9))
+    (False, True, True)
+    >>> is_rising((10, 12, 15)), is_rising((3,)), is_rising(())
+    (True, False, False)
+    """
+    newest, last = seen[-RISING:], seen[-3:]
+    half = len(newest) // 2
+    in_a_row = len(last) == 3 and last[0] < last[1] < last[2] and last[2] >= RISE * last[0]
+    return in_a_row or (bool(half) and fmean(newest[half:]) >= RISE * fmean(newest[:half]))
+
+
 def _span(counts: Sequence[int]) -> str:
     low, high = min(counts), max(counts)
     return f"{low:,} to {high:,}" if low != high else f"{low:,}"
@@ -435,10 +434,6 @@ def _accepted(lesson: Lesson) -> OutcomeEvent | None:
 def _closed_issue(event: OutcomeEvent) -> str:
     said = f": “{line(event.words[-1], 120)}”" if event.words else ""
     return f"issue #{event.number} was closed as not planned on {event.on}{said}"
-
-
-def _count(night: NightSeen) -> OccurrenceCount:
-    return OccurrenceCount(occurrences=night.occurrences, hours=night.hours, traffic=night.traffic)
 
 
 def _dates(lesson: Lesson) -> int:

@@ -27,6 +27,7 @@ from nightwatch_core.patterns.members import (
     pattern_of_lessons,
 )
 from nightwatch_core.patterns.nights import NightGroups
+from nightwatch_core.patterns.signs import CLIENT, REQUEST
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.templates import message_template, says_another_thing
@@ -47,11 +48,13 @@ def unexplained(
     every other document of its error, so that those are left out.
     """
     explained = [held for held in by_error(lessons) if any(item.has_cause for item in held)]
-    known = {item.file or item.fingerprint for held in explained for item in held}
-    unknown = tuple(item for item in lessons if (item.file or item.fingerprint) not in known)
+    known = {item.fingerprint for held in explained for item in held}
     by_place: dict[tuple[str, str, str], list[Lesson]] = defaultdict(list)
-    for lesson in sorted(open_lessons(unknown), key=lambda item: item.first_detected):
-        by_place[_root_class(lesson), _place(lesson), _exact_message(lesson)].append(lesson)
+    recent = (
+        item for item in open_lessons(lessons) if (item.file or item.fingerprint) not in known
+    )
+    for lesson in sorted(recent, key=lambda item: item.first_detected):
+        by_place[_key(lesson)].append(lesson)
     return [
         _pattern(held, nights)
         for together in by_place.values()
@@ -65,16 +68,19 @@ def _root_class(lesson: Lesson) -> str:
 
 
 def _place(lesson: Lesson) -> str:
-    """The file and function that failed; without a frame of the application, the module called."""
+    """The file and function that failed; without a frame of the application, the transaction."""
     function = lesson.frames[0].rpartition(".")[2] if lesson.frames else ""
     if lesson.module:
         return f"{lesson.module} ({function})" if function else lesson.module
-    return endpoint(lesson.transaction).module or lesson.transaction
+    return lesson.transaction
 
 
-def _exact_message(lesson: Lesson) -> str:
-    """Without a place in the code only the message tells two errors of a module apart."""
-    return "" if lesson.module else message_template(lesson.message)
+def _key(lesson: Lesson) -> tuple[str, str, str]:
+    """Return class, place and message; of those with a place in the code, messages may vary."""
+    if lesson.module:
+        return _root_class(lesson), _place(lesson), ""
+    called = endpoint(lesson.transaction).module or lesson.transaction
+    return _root_class(lesson), called, message_template(lesson.message)
 
 
 def _by_message(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
@@ -106,9 +112,7 @@ def _pattern(held: list[Lesson], nights: Sequence[NightGroups]) -> Pattern:
         suggestion=_next_step(held),
     )
     because = (
-        f"the class is {line(_root_class(first), 80)}",
-        f"it fails in {line(_place(first), 160)}" if place else "",
-        f"the message is “{message}”" if message else "",
+        f"one class, one place and one message: “{message}”" if message else "",
         _users(held, nights),
     )
     return pattern.model_copy(update={"because": tuple(filter(None, because))})
@@ -130,11 +134,16 @@ def _next_step(held: list[Lesson]) -> str:
     """Name the step that would decide it: first a missing trace, then what its analyst asks for."""
     newest = max(held, key=lambda lesson: (last_seen(lesson), len(lesson.nights)))
     again = f"`nightwatch one {newest.fingerprint[:_SHOWN]}`"
+    caused = (
+        sign for sign in (CLIENT, REQUEST) if sign.is_on(newest.error_class, (newest.message,))
+    )
+    if sign := next(caused, None):
+        return f"{sign.reason.capitalize()}: see `nightwatch ignore suggestions`."
     asked = line(newest.question or next(iter(newest.next_steps), ""), 250)
     if not newest.frames:
         return f"No stack trace of it was read: log the exception with its trace, then run {again}."
     if newest.model == RULES:
-        return f"Only the rules looked at it: connect a model and run {again}. {asked}".strip()
+        return f"Only the rules looked at it: connect a model, then run {again}."
     return asked or f"Log the values that {_place(newest)} works with, then run {again}."
 
 
@@ -175,13 +184,13 @@ def closings(
     `ignored` are the errors that an ignore rule covers. What was closed on that date is returned
     again, so that a repeated run says the same.
     """
-    of_name = {name: lesson for lesson in lessons for name in lesson.names}
     closed = []
     for pattern in before:
         if pattern.rule != UNEXPLAINED or (pattern.closed and pattern.closed != on):
             continue
-        members = {of_name[n].fingerprint: of_name[n] for n in pattern.fingerprints if n in of_name}
-        if reason := _end(list(members.values()), nights, ignored, on):
+        own = frozenset(pattern.fingerprints)
+        members = [lesson for lesson in lessons if not own.isdisjoint(lesson.names)]
+        if reason := _end(members, nights, ignored, on):
             closed.append(pattern.model_copy(update={"closed": on, "closed_because": reason}))
     return closed
 
@@ -191,7 +200,7 @@ def _end(
 ) -> str:
     if not members:
         return "its errors are no longer in the memory"
-    unknown = [lesson for lesson in members if not lesson.has_cause]
+    unknown = [i for held in by_error(members) for i in held if not any(j.has_cause for j in held)]
     if not unknown:
         return "its cause is known"
     if all(not lesson.names.isdisjoint(ignored) for lesson in unknown):

@@ -128,7 +128,8 @@ def patterns(report: RunReport, limits: Limits) -> Section:
     for pattern in report.learned.patterns:
         because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
         since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
-        nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
+        said = not pattern.nights or (pattern.opened and not pattern.closed)  # by the description
+        nights = "" if said else f"seen on {plural(len(pattern.nights), 'night')}{since}"
         closed = f"closed: {pattern.closed_because}" if pattern.closed else ""
         entry = Entry(
             head=line(pattern.title, TITLE),

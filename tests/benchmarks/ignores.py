@@ -31,6 +31,7 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignore_suggestions import advise, as_group, rule_from
 from nightwatch_core.patterns.nights import NIGHTS_BACK, NightGroups
 from nightwatch_core.text.fingerprints import fingerprint
+from tests.benchmarks.ignores_by_rules import by_rules
 
 NIGHTS = 60
 CLASSES = tuple(
@@ -216,6 +217,7 @@ def main(first: int, worlds: int) -> int:
             live(faults(seed), advice, counts)
         print(f"{name}, {worlds} worlds of {NIGHTS} nights from seed {first}:")
         print(*told(counts), sep="\n")
+    print(*by_rules(first, worlds), sep="\n")
     return 0
 
 
