@@ -415,11 +415,17 @@ def detect(
     lesson dates. Patterns none of whose errors came on that date are left out. Errors with an
     unknown cause, but for the `ignored` ones, are a matter of the last rule alone. At most 10 are
     returned of those, and of all others; the ones that end follow. `nights` are the comparable
-    ones.
+    ones, `ignored` the names of tonight's errors that an ignore rule covers.
     """
     of_analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
     of_lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
-    left = tuple(item for item in lessons if item.has_cause or item.names.isdisjoint(ignored))
+    came = frozenset[str]().union(*(names(item.case) for item in analyses))
+    hidden = frozenset(
+        item.fingerprint
+        for item in lessons
+        if not item.names.isdisjoint(ignored) and item.names.isdisjoint(came)
+    )
+    left = tuple(item for item in lessons if item.fingerprint not in hidden)
     kept: list[Pattern] = []
     for name, rule in PATTERN_RULES:
         every = left if name == UNEXPLAINED else of_lessons
@@ -435,7 +441,7 @@ def detect(
     unknown = [pattern for pattern in ranked if pattern.rule == UNEXPLAINED]
     titled = with_own_titles(unknown[:MOST], kept_patterns)
     opened = (pattern.model_copy(update={"opened": on}) for pattern in titled)
-    ended = closings(kept_patterns, lessons, nights, ignored, on) if on else ()
+    ended = closings(kept_patterns, lessons, nights, hidden, on) if on else ()
     return (*with_known_titles(known[:MOST], kept_patterns), *opened, *ended)
 
 

@@ -32,6 +32,7 @@ from nightwatch_core.patterns.causes import GENERIC_CLASSES
 from nightwatch_core.patterns.detection import telling_tags
 from nightwatch_core.patterns.nights import (
     NightGroups,
+    Sightings,
     backtest,
     hidden_by,
     is_steady,
@@ -211,12 +212,14 @@ class _History:
             fixed |= names if analysis.has_fix else set()
             transient |= names if TRANSIENT in telling_tags(analysis) else set()
         self.fixed, self.transient, self.in_work = fixed, transient, _in_work(report, lessons)
+        self._sightings = Sightings(nights)
         self.lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
-        self.noise = [lesson for lesson in lessons if not self.why_not_noise(lesson)]
+        self.reasons = {lesson.fingerprint: self._why_not_noise(lesson) for lesson in lessons}
+        self.noise = [lesson for lesson in lessons if not self.reasons[lesson.fingerprint]]
         self.noise.sort(key=lambda item: (-_times(item), item.fingerprint))
         self.harmless = {name for lesson in self.noise for name in lesson.names}
 
-    def why_not_noise(self, lesson: Lesson) -> str:
+    def _why_not_noise(self, lesson: Lesson) -> str:
         """The first reason a lesson's error is not noise; empty where it is."""
         transient, low = self._is_transient(lesson), _always_low(lesson)
         proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
@@ -247,11 +250,18 @@ class _History:
 
     def sign(self, lesson: Lesson) -> Sign | None:
         """Return the sign of who caused it, of an error that the rules alone analysed."""
-        texts = [part.message for group in self._groups(lesson) for part in by_message(group)]
+        name, groups = lesson.error_class, self._groups(lesson)
+        texts = [part.message for group in groups for part in by_message(group)]
         texts = texts or [lesson.message]
-        gone = recoveries(lesson.names, self.nights)
-        signs = ((CLIENT, True), (REQUEST, not lesson.module), (OUTSIDE, gone >= RECOVERIES))
-        return next((s for s, holds in signs if holds and s.is_on(lesson.error_class, texts)), None)
+        if CLIENT.is_on(name, texts):
+            return CLIENT
+        if REQUEST.is_on(name, texts) and not lesson.module:
+            return REQUEST
+        passes = OUTSIDE.is_on(name, texts) and self._recoveries(lesson) >= RECOVERIES
+        return OUTSIDE if passes else None
+
+    def _recoveries(self, lesson: Lesson) -> int:
+        return recoveries(lesson.names, self.nights)
 
     def _why_news(self, lesson: Lesson) -> str:
         """Return the reason an error has to stay in sight; empty where it comes as ever."""
@@ -277,24 +287,17 @@ class _History:
 
     def _groups(self, lesson: Lesson) -> list[ErrorGroup]:
         """Return its groups on the comparable nights, newest night first."""
-        every = (group for night in self.nights for group in night.groups)
-        return [group for group in every if group.fingerprint in lesson.names]
+        return [group for _, group in self._sightings.of(lesson.names)]
 
     def _users(self, lesson: Lesson) -> int | None:
-        """Return the most users of a night; None: not known."""
-        counted = []
-        for night in self.nights:
-            own = [group.users for group in night.groups if group.fingerprint in lesson.names]
-            known = [users for users in own if users is not None]
-            counted += [sum(known)] if known else []
-        return max(counted, default=None)
+        return self._sightings.most_users(lesson.names)
 
     def missing(self, given: frozenset[str]) -> tuple[str, ...]:
         """Say why recent errors got no rule, the most frequent reason first."""
         reasons = Counter[str]()
         others = [lesson for lesson in self.lessons if lesson.names.isdisjoint(given)]
         for lesson in others:
-            reason = self.why_not_noise(lesson) or NO_RULE
+            reason = self.reasons[lesson.fingerprint] or NO_RULE
             if reason not in (COVERED, OLD):
                 reasons[reason] += 1
         if TOO_FEW in reasons:
@@ -308,7 +311,7 @@ class _History:
         own = {tag.strip().lower() for tag in lesson.tags}
         own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
         tagged = TRANSIENT in own or not lesson.names.isdisjoint(self.transient)
-        return tagged and recoveries(lesson.names, self.nights) >= RECOVERIES
+        return tagged and self._recoveries(lesson) >= RECOVERIES
 
     def narrowest_rule(self, lesson: Lesson) -> IgnoreRule | None:
         """The first candidate that proves itself on the comparable nights."""
@@ -340,7 +343,7 @@ class _History:
 
     def _is_same_elsewhere(self, group: ErrorGroup, noise: Lesson) -> bool:
         own = self.lesson_of.get(group.fingerprint)
-        if own and (self.why_not_noise(own) != TOO_FEW or not _always_low(own)):
+        if own and (self.reasons[own.fingerprint] != TOO_FEW or not _always_low(own)):
             return False
         same = message_template(group.message) == message_template(noise.message)
         return same and group.error_class == noise.error_class
@@ -373,7 +376,7 @@ class _History:
         groups = [group for lesson in lessons for group in self._groups(lesson)]
         per_night = [sum(n.occurrences for n in seen if n.date == day) for day in dates]
         users = [count for lesson in lessons if (count := self._users(lesson)) is not None]
-        gone = sum(recoveries(i.names, self.nights) for i in lessons if self._passes(i))
+        gone = sum(self._recoveries(i) for i in lessons if self._passes(i))
         declined = [event for lesson in lessons if (event := _accepted(lesson))]
         messages = {part.message for group in groups for part in by_message(group)}
         low = sum(night.confidence == "low" for night in seen)

@@ -1,6 +1,7 @@
 """Kept nights: the errors of each, and what an ignore rule would have hidden on them."""
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, islice
@@ -81,6 +82,31 @@ def night_groups(report: RunReport) -> NightGroups:
         for group in every
     }
     return NightGroups(window=report.night.window, groups=tuple(groups.values()))
+
+
+class Sightings:
+    """The groups of nights by the names of their errors."""
+
+    def __init__(self, nights: Sequence[NightGroups]) -> None:
+        self._by_name: dict[str, list[tuple[int, ErrorGroup]]] = defaultdict(list)
+        for number, night in enumerate(nights):
+            for group in night.groups:
+                self._by_name[group.fingerprint].append((number, group))
+
+    def of(self, names: Iterable[str]) -> list[tuple[int, ErrorGroup]]:
+        """Return an error's groups, each with the number of its night, in the order of nights."""
+        found = (
+            pair for name in set(names) if name in self._by_name for pair in self._by_name[name]
+        )
+        return sorted(found, key=lambda pair: (pair[0], pair[1].fingerprint))
+
+    def most_users(self, names: Iterable[str]) -> int | None:
+        """Return the most users of one night, added up over the groups; None: not known."""
+        users = Counter[int]()
+        for number, group in self.of(names):
+            if group.users is not None:
+                users[number] += group.users
+        return max(users.values(), default=None)
 
 
 def hidden_by(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:

@@ -13,7 +13,6 @@ from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.prior_analyses import RULES
 from nightwatch_core.memory.rates import was_gone
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Pattern
 from nightwatch_core.patterns.members import (
     NIGHTS,
@@ -26,7 +25,7 @@ from nightwatch_core.patterns.members import (
     open_lessons,
     pattern_of_lessons,
 )
-from nightwatch_core.patterns.nights import NightGroups
+from nightwatch_core.patterns.nights import NightGroups, Sightings
 from nightwatch_core.patterns.signs import CLIENT, REQUEST
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural
@@ -55,8 +54,9 @@ def unexplained(
     )
     for lesson in sorted(recent, key=lambda item: item.first_detected):
         by_place[_key(lesson)].append(lesson)
+    sightings = Sightings(nights)
     return [
-        _pattern(held, nights)
+        _pattern(held, nights, sightings)
         for together in by_place.values()
         for held in _by_message(together)
         if len(dates_seen(held)) >= NIGHTS
@@ -95,10 +95,13 @@ def _by_message(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
     return groups
 
 
-def _pattern(held: list[Lesson], nights: Sequence[NightGroups]) -> Pattern:
-    seen, days, first = _groups_of(held, nights), dates_seen(held), held[0]
+def _pattern(held: list[Lesson], nights: Sequence[NightGroups], sightings: Sightings) -> Pattern:
+    names = frozenset[str]().union(*(lesson.names for lesson in held))
+    days, first, users = dates_seen(held), held[0], sightings.most_users(names)
     read = max(len(days), sum(night.date >= days[0] for night in nights))
-    routes = most_frequent((*(group.transaction for group in seen), *(i.transaction for i in held)))
+    routes = most_frequent(
+        (*(group.transaction for _, group in sightings.of(names)), *(i.transaction for i in held))
+    )
     message = line(message_template(first.message), _LONGEST_MESSAGE)
     name, place = line(_root_class(first), _LONGEST_CLASS), line(_place(first), _LONGEST_PLACE)
     pattern = pattern_of_lessons(
@@ -113,21 +116,9 @@ def _pattern(held: list[Lesson], nights: Sequence[NightGroups]) -> Pattern:
     )
     because = (
         f"one class, one place and one message: “{message}”" if message else "",
-        _users(held, nights),
+        "" if users is None else f"at most {plural(users, 'user')} a night",
     )
     return pattern.model_copy(update={"because": tuple(filter(None, because))})
-
-
-def _groups_of(held: Iterable[Lesson], nights: Iterable[NightGroups]) -> list[ErrorGroup]:
-    names = frozenset[str]().union(*(lesson.names for lesson in held))
-    return [group for night in nights for group in night.groups if group.fingerprint in names]
-
-
-def _users(held: list[Lesson], nights: Sequence[NightGroups]) -> str:
-    counted = [[group.users for group in _groups_of(held, (night,))] for night in nights]
-    known = [[users for users in night if users is not None] for night in counted]
-    most = max((sum(night) for night in known if night), default=None)
-    return "" if most is None else f"at most {plural(most, 'user')} a night"
 
 
 def _next_step(held: list[Lesson]) -> str:
@@ -153,7 +144,7 @@ def _next_step(held: list[Lesson]) -> str:
 def with_own_titles(found: Iterable[Pattern], before: Sequence[Pattern]) -> list[Pattern]:
     """Return patterns of this rule, each with the title of the document that has its errors.
 
-    A new one whose title another document has gets the beginning of its error's name as well.
+    A new one whose title another document has gets a digest of its error's name as well.
     """
     own = [pattern for pattern in before if pattern.rule == UNEXPLAINED]
     taken = {pattern.title for pattern in before}
@@ -181,8 +172,8 @@ def closings(
 ) -> list[Pattern]:
     """Return the open patterns of this rule that end on that date, with the reason.
 
-    `ignored` are the errors that an ignore rule covers. What was closed on that date is returned
-    again, so that a repeated run says the same.
+    `ignored` are the lessons whose errors an ignore rule covers. What was closed on that date is
+    returned again, so that a repeated run says the same.
     """
     closed = []
     for pattern in before:
@@ -203,7 +194,7 @@ def _end(
     unknown = [i for held in by_error(members) for i in held if not any(j.has_cause for j in held)]
     if not unknown:
         return "its cause is known"
-    if all(not lesson.names.isdisjoint(ignored) for lesson in unknown):
+    if all(lesson.fingerprint in ignored for lesson in unknown):
         return "an ignore rule covers it"
     last = max(map(last_seen, unknown))
     if on - last > RECENT:

@@ -4,8 +4,9 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from core.lesson_shapes import case, group, lesson, seen
+from core.lesson_shapes import analysis, case, group, lesson, one_group, seen
 
+from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import Pattern
 from nightwatch_core.patterns import detect, merge_pattern, patterns_for, related_to_patterns
@@ -152,6 +153,10 @@ def test_an_ignore_rule_ends_it_and_so_does_a_forgotten_error():
     before = detect((), (unknown(),), (), on(3))
     (closed,) = detect((), (unknown(days=(1, 2, 3, 4)),), before, on(4), (), frozenset({"v1:a"}))
     assert closed.closed_because == "an ignore rule covers it"
+    other_group = analysis(one_group("v1:b"), handover=Handover())  # a rule covers one of two
+    both = unknown(days=(1, 2, 3, 4), aliases=("v1:b",))
+    (goes_on,) = detect((other_group,), (both,), before, on(4), (), frozenset({"v1:a"}))
+    assert goes_on.closed is None
     (closed,) = detect((), (), before, on(4))
     assert closed.closed_because == "its errors are no longer in the memory"
     assert detect((), (), (closed,), on(4)) == (closed,)  # the same night says it again
