@@ -5,7 +5,7 @@ from typing import Any
 from prefect import flow
 
 from nightwatch_core.models.assignment import UpdatedLessons
-from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
+from nightwatch_core.models.knowledge import IgnoreAdvice, Pattern
 from nightwatch_core.models.report import LearningResult, WrittenLesson
 from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
@@ -28,7 +28,7 @@ def learn(night: str, **choices: Any) -> LearningResult:
     options = report.options
     kept: tuple[WrittenLesson, ...] = ()
     found: tuple[Pattern, ...] = ()
-    suggestions: tuple[IgnoreSuggestion, ...] = ()
+    advice = IgnoreAdvice()
     unrelated: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
 
@@ -42,7 +42,7 @@ def learn(night: str, **choices: Any) -> LearningResult:
     if options.patterns_enabled:
         found = knowledge.detect_patterns(options, report, upkeep.lessons)
         one_by_one(knowledge.keep_pattern, found, options)
-        suggestions = knowledge.suggest_ignores(options, report, upkeep.lessons)
+        advice = knowledge.suggest_ignores(options, report, upkeep.lessons)
 
     if options.compound_enabled:
         if options.patterns_enabled:
@@ -50,4 +50,4 @@ def learn(night: str, **choices: Any) -> LearningResult:
         archived = knowledge.archive_lessons(options, report, upkeep.lessons)
     knowledge.rebuild_index(options)
     upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
-    return learning_result(report, kept, archived, upkeep, found, suggestions)
+    return learning_result(report, kept, archived, upkeep, found, advice)

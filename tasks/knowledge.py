@@ -44,11 +44,12 @@ from nightwatch_core.models.assignment import (
     UpdatedLessons,
 )
 from nightwatch_core.models.errors import Case, Selection
-from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
+from nightwatch_core.models.knowledge import IgnoreAdvice, Index, Lesson, Pattern
 from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS, NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import SINGLE_RUN, Night, RunReport, WrittenLesson
-from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import advise
+from nightwatch_core.patterns.nights import comparable_nights
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of
 from tasks.runner import attempt, key_by_night, one_by_one, step
@@ -157,7 +158,9 @@ def detect_patterns(
     """Find patterns: what several errors or nights have in common."""
     earlier, on = reading(options).knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in earlier}
-    found = patterns.detect(report.analyses, lessons, earlier, on)
+    nights = comparable_nights(report, publishing(options).nights.reports())
+    dropped = (item.group.fingerprint for item in report.dropped if item.kind == "ignored")
+    found = patterns.detect(report.analyses, lessons, earlier, on, nights, frozenset(dropped))
     return tuple(patterns.merge_pattern(item, kept.get(item.title)) for item in found)
 
 
@@ -183,11 +186,11 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
 @step("suggest ignore rules")
 def suggest_ignores(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
-) -> tuple[IgnoreSuggestion, ...]:
+) -> IgnoreAdvice:
     """Suggest ignore rules, tried on earlier nights."""
     rules = reading(options).knowledge.ignore_rules()
     nights = comparable_nights(report, publishing(options).nights.reports())
-    return suggest_rules(report, lessons, rules, nights)
+    return advise(report, lessons, rules, nights)
 
 
 # What became of our issues and pull requests, and of the errors they were about.

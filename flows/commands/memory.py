@@ -311,7 +311,8 @@ def list_rules(as_json: AsJson = False) -> None:
 @ignore.command()
 def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
     """Show the rules that a night suggested, with the evidence."""
-    report, console = kept_report(night.strip()), plain_console()
+    file, report = wiring.ignore_file(memory_asked()), kept_report(night.strip())
+    console = plain_console()
     if as_json:
         print_json(report.learned.suggestions)
     console.print(Text(f"Night {report.night.id}", "bold"))
@@ -319,12 +320,17 @@ def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
         console.print(Text(f"{number}. {summary(rule_from(suggestion))}", "bold"))
         console.print(Text(f"   {line(suggestion.evidence, 600)}"))
         console.print(Text(f"   back-test: {backtest_sentence(suggestion.backtest)}", "dim"))
+        console.print(Text("   in ignore.yml:", "dim"))
+        for row in file.written(rule_from(suggestion)).splitlines():
+            console.print(Text(f"   {clean(row)}"))
     if report.learned.suggestions:
         console.print(
             Text(f"Accept one: {report.command} ignore accept 1 --night {report.night.id}")
         )
     else:
         console.print("No suggestions.")
+        for reason in report.learned.no_suggestion:
+            console.print(Text(line(reason, 300)))
 
 
 @ignore.command()

@@ -430,6 +430,10 @@ class Pattern(Value):
     rule: str = ""  # the name of the rule of PATTERN_RULES that found it
     because: tuple[str, ...] = ()  # what its members have in common
     nights: tuple[date, ...] = ()  # on which it was found, oldest first
+    # Of errors without a known cause alone: reported on these dates, and on no night between.
+    opened: date | None = None
+    closed: date | None = None  # None: it goes on
+    closed_because: str = ""
 
     @property
     def slug(self) -> str:
@@ -483,3 +487,10 @@ class IgnoreSuggestion(Value):
     expires: date | None = None
     unless_rate_above: float | None = None
     backtest: Backtest = Backtest()
+
+
+class IgnoreAdvice(Value):
+    """Suggested ignore rules, and what is missing for more."""
+
+    suggestions: tuple[IgnoreSuggestion, ...] = ()
+    missing: tuple[str, ...] = ()  # why errors got none, a sentence each

@@ -68,7 +68,9 @@ class LearningResult(Value):
     stale: tuple[str, ...] = ()  # files of lessons that no longer fit the code, since tonight
     archived: tuple[str, ...] = ()  # files that were moved to the archive
     patterns: tuple[Pattern, ...] = ()
+    patterns_going_on: int = 0  # of errors without a known cause, reported on an earlier night
     suggestions: tuple[IgnoreSuggestion, ...] = ()
+    no_suggestion: tuple[str, ...] = ()  # why errors got no suggestion, a sentence each
     scoreboard: Scoreboard | None = None  # how right earlier analyses proved; None: not reckoned
     failure: str = ""  # why learning is incomplete
 

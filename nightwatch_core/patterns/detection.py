@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from itertools import combinations
 from typing import TypeVar
 
@@ -13,14 +13,7 @@ from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.recall import seed_tags
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import (
-    MERGED,
-    TURNED_DOWN,
-    Lesson,
-    Pattern,
-    PatternType,
-    RelatedDocument,
-)
+from nightwatch_core.models.knowledge import MERGED, TURNED_DOWN, Lesson, Pattern, RelatedDocument
 from nightwatch_core.patterns.causes import (
     GENERIC_CLASSES,
     CauseTerms,
@@ -29,49 +22,28 @@ from nightwatch_core.patterns.causes import (
     group_causes,
     shared_words,
 )
+from nightwatch_core.patterns.members import (
+    MOST_MEMBERS,
+    NIGHTS,
+    all_occurrences,
+    by_error,
+    dates_seen,
+    listed,
+    most_frequent,
+    open_lessons,
+    pattern_of_lessons,
+    shared_tags,
+)
+from nightwatch_core.patterns.nights import NightGroups
+from nightwatch_core.patterns.unexplained import UNEXPLAINED, closings, unexplained, with_own_titles
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.text.words import last_segment
 
-# Who is in a pattern, counted once: cases under all of their names, and lessons over nights.
+# Who is in a pattern of one night: cases under all of their names.
 
-RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
-MOST_MEMBERS = 50
 _LONGEST_TAG = 40  # characters
-
-
-def open_lessons(lessons: tuple[Lesson, ...]) -> list[Lesson]:
-    """Return lessons seen within 30 days of the newest sighting, whose fix was not verified."""
-    newest = max(map(last_seen, lessons), default=date.min)
-    recent = (lesson for lesson in lessons if newest - last_seen(lesson) <= RECENT)
-    return [lesson for lesson in recent if lesson.outcome != "verified"]
-
-
-def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:
-    """Return the dates on which any of the lessons was seen, oldest first."""
-    return tuple(sorted({seen.date for lesson in lessons for seen in lesson.nights}))
-
-
-def by_error(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
-    """Lessons with a name in common are about one error, however many documents it has."""
-    held: dict[int, list[Lesson]] = {}
-    group_of: dict[str, int] = {}
-    for number, lesson in enumerate(lessons):
-        joined = sorted({group_of[name] for name in lesson.names if name in group_of})
-        held[number] = [*(item for group in joined for item in held.pop(group)), lesson]
-        group_of |= {name: number for item in held[number] for name in item.names}
-    return list(held.values())
-
-
-def all_occurrences(lessons: Iterable[Lesson]) -> int:
-    """Occurrences on all nights; an error of several documents counts once a night."""
-    most: Counter[tuple[int, date, str]] = Counter()
-    for number, held in enumerate(by_error(lessons)):
-        for seen in (seen for lesson in held for seen in lesson.nights):
-            night = (number, seen.date, seen.night)
-            most[night] = max(most[night], seen.occurrences)
-    return most.total()
 
 
 class CaseNames:
@@ -132,18 +104,6 @@ def first_places(cases: list[Analysis]) -> str:
     return ", ".join(most_frequent(map(module, cases))[:3]) or "these errors"
 
 
-def shared_tags(tags: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """At most ten tags that all have."""
-    sets = [set(tag) for tag in tags]
-    return tuple(sorted(set.intersection(*sets)))[:10] if sets else ()
-
-
-def most_frequent(texts: Iterable[str]) -> tuple[str, ...]:
-    """At most twenty short lines, each once, the most frequent first."""
-    counted = Counter(line(text, 200) for text in texts if text.strip())
-    return tuple(text for text, _ in counted.most_common(20))
-
-
 def normalised_tags(analysis: Analysis) -> tuple[str, ...]:
     """Return the analysis's tags in one spelling: short, lowercase, with hyphens."""
     kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
@@ -177,7 +137,9 @@ _MOST_OTHERS = 500  # lessons whose causes say which words are rare
 Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
 
 
-def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def same_cause(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return groups of tonight's cases that have the same cause, largest groups first.
 
     They are compared by their words and by the lines they cite (see `similarity`). Guesses do not
@@ -235,7 +197,9 @@ def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
     return (place, count) if count > 1 and 2 * count >= len(cited) else (None, 0)
 
 
-def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def same_change(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return groups of tonight's cases that were traced to a commit of one merged change."""
     case_names = CaseNames(lessons)
     traced: dict[str, list[Analysis]] = defaultdict(list)
@@ -259,7 +223,9 @@ def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> 
     return patterns
 
 
-def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def same_tags(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return groups of three cases or more that share two tags or more, largest groups first.
 
     Words of a case's class or transaction are names, which say nothing about the cause.
@@ -290,7 +256,9 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
     ]
 
 
-def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def all_transient(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return the cases of tonight that have no fix because the failure is outside the code.
 
     Guesses count: the error itself shows it, however little is known about the cause.
@@ -319,12 +287,13 @@ def _is_outside(analysis: Analysis) -> bool:
 
 # Rules that compare lessons over nights.
 
-NIGHTS = 3  # on which a class, or a file, has to come back
 WAYS = 3  # in which a file has to break
 _MOST_IN_FILE = 100  # lessons of one file whose causes are compared
 
 
-def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def recurring_class(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return the classes that open lessons saw on three nights or more, the last of them lately.
 
     One case that comes back three times counts like three cases that come once each. But a class
@@ -340,11 +309,11 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
     for (name, file), held in by_class.items():
         days = dates_seen(held)
         location = f" in {line(file, 60)}" if file else ""
-        places = _listed(most_frequent(item.module or item.transaction for item in held))
+        places = listed(most_frequent(item.module or item.transaction for item in held))
         where = "" if file else f" in {places or 'unknown places'}"
         if len(days) >= NIGHTS:
             often = plural(all_occurrences(held), "time")
-            pattern = _pattern_of_lessons(
+            pattern = pattern_of_lessons(
                 f"{line(name, 120 - 20 - len(location))} keeps occurring{location}",
                 held,
                 pattern_type="recurring_error",
@@ -355,7 +324,9 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
     return patterns
 
 
-def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+def hot_spot(
+    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], nights: Sequence[NightGroups] = ()
+) -> list[Pattern]:
     """Return the files that broke in three ways or more, on three nights or more.
 
     Only the file a finding leads to counts: files that everything passes through are cited often
@@ -376,9 +347,9 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
             for item in last
         ]
         ways = len(group_causes(causes, Rarity(causes)))
-        classes = _listed(most_frequent(item.error_class for item in held))
+        classes = listed(most_frequent(item.error_class for item in held))
         if ways >= WAYS:
-            pattern = _pattern_of_lessons(
+            pattern = pattern_of_lessons(
                 f"{line(file, 90)} breaks in many ways",
                 held,
                 pattern_type="systemic_issue",
@@ -388,33 +359,6 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
             )
             patterns.append(pattern)
     return patterns
-
-
-def _pattern_of_lessons(
-    title: str,
-    lessons: list[Lesson],
-    *,
-    pattern_type: PatternType,
-    description: str,
-    suggestion: str,
-) -> Pattern:
-    members = tuple(held[0].fingerprint for held in by_error(lessons))
-    return Pattern(
-        title=line(title, 120),
-        description=line(description, 500),
-        pattern_type=pattern_type,
-        error_classes=most_frequent(lesson.error_class for lesson in lessons),
-        modules=most_frequent(lesson.module or lesson.transaction for lesson in lessons),
-        occurrences=all_occurrences(lessons),
-        suggestion=line(suggestion, 400),
-        fingerprints=members[-MOST_MEMBERS:],
-        tags=shared_tags(lesson.tags for lesson in lessons),
-        nights=dates_seen(lessons),
-    )
-
-
-def _listed(texts: tuple[str, ...]) -> str:
-    return ", ".join(texts[:3]) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
 
 
 def _against_recurrence(lessons: list[Lesson]) -> str:
@@ -437,7 +381,9 @@ MOST_PLACES = 20
 LIMIT = 3
 MOST = 10
 
-PatternRule = Callable[[tuple[Analysis, ...], tuple[Lesson, ...]], list[Pattern]]
+PatternRule = Callable[
+    [tuple[Analysis, ...], tuple[Lesson, ...], Sequence[NightGroups]], list[Pattern]
+]
 
 # In this order: a later rule does not repeat an earlier one.
 PATTERN_RULES: tuple[tuple[str, PatternRule], ...] = (
@@ -447,6 +393,7 @@ PATTERN_RULES: tuple[tuple[str, PatternRule], ...] = (
     ("same_tags", same_tags),
     ("hot_spot", hot_spot),
     ("all_transient", all_transient),
+    (UNEXPLAINED, unexplained),
 )
 _OVER_NIGHTS = ("recurring_class", "hot_spot")
 # Rules whose title may change while the errors stay: a line moves, a theme gains a tag.
@@ -458,28 +405,45 @@ def detect(
     lessons: tuple[Lesson, ...],
     kept_patterns: tuple[Pattern, ...] = (),
     on: date | None = None,
+    nights: Sequence[NightGroups] = (),
+    ignored: frozenset[str] = frozenset(),
 ) -> tuple[Pattern, ...]:
-    """Return patterns in tonight's analyses and in the lessons, most occurrences first, at most 10.
+    """Return patterns in tonight's analyses and in the lessons, most occurrences first.
 
     Where two rules of one night find the same errors, or one finds a part of what an earlier one
     found, only the earlier one counts; likewise for rules over nights. One of `kept_patterns`,
     those with a document, keeps its title. `on` is tonight's date: the night of those that no
-    lesson dates. Errors with an unknown cause are left out, and patterns none of whose errors came
-    on that date.
+    lesson dates. Patterns none of whose errors came on that date are left out. Errors with an
+    unknown cause, but for the `ignored` ones, are a matter of the last rule alone. At most 10 are
+    returned of those, and of all others; the ones that end follow. `nights` are the comparable
+    ones, `ignored` the names of tonight's errors that an ignore rule covers.
     """
-    analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
-    lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
+    of_analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
+    of_lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
+    came = frozenset[str]().union(*(names(item.case) for item in analyses))
+    hidden = frozenset(
+        item.fingerprint
+        for item in lessons
+        if not item.names.isdisjoint(ignored) and item.names.isdisjoint(came)
+    )
+    left = tuple(item for item in lessons if item.fingerprint not in hidden)
     kept: list[Pattern] = []
     for name, rule in PATTERN_RULES:
-        for pattern in rule(analyses, lessons):
-            nights = pattern.nights or ((on,) if on else ())
-            if on and nights[-1] < on:
+        every = left if name == UNEXPLAINED else of_lessons
+        for pattern in rule(of_analyses, every, nights):
+            dates = pattern.nights or ((on,) if on else ())
+            if on and dates[-1] < on:
                 continue  # none of its errors came tonight
-            named = pattern.model_copy(update={"rule": name, "nights": nights})
+            named = pattern.model_copy(update={"rule": name, "nights": dates})
             if not any(_repeats(named, earlier) for earlier in kept):
                 kept.append(named)
     ranked = sorted(kept, key=lambda pattern: (-pattern.occurrences, pattern.title))
-    return with_known_titles(ranked[:MOST], kept_patterns)
+    known = [pattern for pattern in ranked if pattern.rule != UNEXPLAINED]
+    unknown = [pattern for pattern in ranked if pattern.rule == UNEXPLAINED]
+    titled = with_own_titles(unknown[:MOST], kept_patterns)
+    opened = (pattern.model_copy(update={"opened": on}) for pattern in titled)
+    ended = closings(kept_patterns, lessons, nights, hidden, on) if on else ()
+    return (*with_known_titles(known[:MOST], kept_patterns), *opened, *ended)
 
 
 def _repeats(pattern: Pattern, earlier: Pattern) -> bool:
@@ -528,6 +492,8 @@ def merge_pattern(found: Pattern, earlier: Pattern | None, on: date | None = Non
             "error_classes": _united(found.error_classes, earlier.error_classes, MOST_PLACES),
             "modules": _united(found.modules, earlier.modules, MOST_PLACES),
         }
+        if earlier.opened and (found.closed or not earlier.closed):
+            update["opened"] = earlier.opened
     return found.model_copy(update=update)
 
 
@@ -542,14 +508,15 @@ def patterns_for(
 
     The case is a member by one of its names, or its class and its file or module are the pattern's.
     Where a document names only a class, or only places, that is enough, unless the class is a
-    generic one.
+    generic one. Patterns of errors without a known cause have nothing to say about one.
     """
     top = case.trace.top if case.trace else None
     places = {group.transaction for group in case.groups}
     places |= {endpoint(transaction).module for transaction in places}
     places = (places | ({top.repo_path or top.path} if top else set())) - {""}
     error_class, own = case.leader.error_class, names(case)
-    near = [(_nearness(own, error_class, places, pattern), pattern) for pattern in patterns]
+    explained = (pattern for pattern in patterns if pattern.rule != UNEXPLAINED)
+    near = [(_nearness(own, error_class, places, pattern), pattern) for pattern in explained]
     near = [(points, item) for points, item in near if points]
     near.sort(key=lambda pair: (-pair[0], _age(pair[1]), -pair[1].occurrences, pair[1].title))
     return tuple(item for _, item in near[:limit])
@@ -596,7 +563,8 @@ def _documents(
 ) -> tuple[RelatedDocument, ...]:
     if not lesson.has_cause:
         return ()
-    own = [(file, item) for file, item in patterns.items() if _is_about(item, lesson)]
+    explained = ((f, item) for f, item in patterns.items() if item.rule != UNEXPLAINED)
+    own = [(file, item) for file, item in explained if _is_about(item, lesson)]
     own.sort(key=lambda pair: (_age(pair[1]), pair[0]))
     similar = {by_name[name].file: by_name[name] for name in lesson.related if name in by_name}
     elsewhere = (item for file, item in similar.items() if file not in ("", lesson.file))

@@ -5,171 +5,46 @@ classes would hide, developers had fixed two in three. What counts is what night
 every rule is tried on the nights that were, and only one that hides nothing but noise is suggested.
 """
 
-import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, timedelta
-from itertools import chain, islice
-from statistics import median
+from datetime import timedelta
+from itertools import chain
+from statistics import fmean
 
-from nightwatch_core.intake.default_ports import is_sample
-from nightwatch_core.intake.ignore_rules import expired, ignored_by, matcher, matches, per_day
-from nightwatch_core.intake.limits import MATCHED_TEXT
+from nightwatch_core.intake.ignore_rules import by_message, expired, ignored_by, matches
 from nightwatch_core.intake.selection import severity
-from nightwatch_core.memory.follow_up import AFTER_A_MERGE
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.prior_analyses import RULES
 from nightwatch_core.memory.recall import seed_tags
-from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import (
-    Backtest,
+    FEEDBACK,
+    IgnoreAdvice,
     IgnoreRule,
     IgnoreRules,
     IgnoreSuggestion,
     Lesson,
+    OutcomeEvent,
 )
-from nightwatch_core.models.report import SINGLE_RUN, RunReport
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.causes import GENERIC_CLASSES
 from nightwatch_core.patterns.detection import telling_tags
+from nightwatch_core.patterns.nights import (
+    NightGroups,
+    Sightings,
+    backtest,
+    hidden_by,
+    is_steady,
+    rates,
+    recoveries,
+    tripwire,
+    was_fixed,
+)
+from nightwatch_core.patterns.signs import CLIENT, OUTSIDE, REQUEST, Sign
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.templates import message_template
-
-# What an ignore rule would have hidden on the nights that were.
-
-NIGHTS_BACK = 30
-MOST_READ = 3 * NIGHTS_BACK  # reports; single runs and repeated windows are passed over
-HEADROOM = 3  # times the highest rate of the nights that were
-LOWEST = 10  # occurrences a day; below it chance alone doubles and triples a rate
-JUMP = 5  # times the usual rate: more is news and no noise
-_READABLE = (1, 2, 3, 5, 10)
-
-
-class NightGroups(Value):
-    """A night's errors, whether they were analysed or dropped; groups without what takes room."""
-
-    window: Window
-    groups: tuple[ErrorGroup, ...] = ()
-
-    @property
-    def date(self) -> date:
-        """Return the date of the window's end."""
-        return self.window.until.date()
-
-
-def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple[NightGroups, ...]:
-    """Return the last 30 nights of the same sources, tonight first; `reports` come newest first.
-
-    At most 90 reports are read, one by one. Passed over are failed nights, runs for one error, and
-    nights whose window was read again: the same errors would count twice.
-    """
-    kept: list[NightGroups] = []
-    for report in islice(chain((tonight,), reports), MOST_READ):
-        window, options = report.night.window, report.options
-        is_alike = (
-            report.status != "failed"
-            and not report.night.id.startswith(SINGLE_RUN)
-            and is_sample(options) == is_sample(tonight.options)
-            and set(options.sources()) == set(tonight.options.sources())
-        )
-        if is_alike and not any(_overlap(window, item.window) for item in kept):
-            kept.append(night_groups(report))
-        if len(kept) == NIGHTS_BACK:
-            break
-    return tuple(kept)
-
-
-def _overlap(window: Window, other: Window) -> bool:
-    shared = min(window.until, other.until) - max(window.since, other.since)
-    shorter = min(window.until - window.since, other.until - other.since)
-    return shared * 2 > shorter or (window.since, window.until) == (other.since, other.until)
-
-
-def night_groups(report: RunReport) -> NightGroups:
-    """Return all error groups of a report, each once and with only what rules look at."""
-    every = (group for case in report.cases for group in case.groups)
-    groups = {
-        group.fingerprint: ErrorGroup(
-            fingerprint=group.fingerprint,
-            source=group.source,
-            error_class=group.error_class,
-            transaction=group.transaction,
-            message=group.message[:MATCHED_TEXT],
-            occurrences=group.occurrences,
-            users=group.users,
-        )
-        for group in every
-    }
-    return NightGroups(window=report.night.window, groups=tuple(groups.values()))
-
-
-def hidden_by(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
-    """Return the nights with nothing but what the rule would have hidden, whatever its bounds."""
-    covers = matcher(rule)
-    hidden = ((night, tuple(filter(covers, night.groups))) for night in nights)
-    return tuple(night.model_copy(update={"groups": groups}) for night, groups in hidden)
-
-
-def backtest(hidden: Sequence[NightGroups], lessons: Iterable[Lesson]) -> Backtest:
-    """Count what `hidden_by` returned.
-
-    A group counts once, on however many nights it came. `fixed_later` counts the groups whose
-    lesson says that a fix of ours was merged. Users of one night are added up over its groups, so
-    that one who met two of them counts twice.
-    """
-    fixed = {name for lesson in lessons if was_fixed(lesson) for name in lesson.names}
-    groups = [group for night in hidden for group in night.groups]
-    names = {group.fingerprint for group in groups}
-    users = [sum(group.users or 0 for group in night.groups) for night in hidden]
-    return Backtest(
-        nights=len(hidden),
-        groups=len(names),
-        occurrences=sum(group.occurrences for group in groups),
-        fixed_later=len(names & fixed),
-        users=max(users) if any(group.users is not None for group in groups) else None,
-    )
-
-
-def rates(hidden: Iterable[NightGroups]) -> tuple[float, ...]:
-    """Return occurrences a day on each night with any, all its groups summed."""
-    counted = ((sum(group.occurrences for group in n.groups), n.window) for n in hidden)
-    return tuple(per_day(count, window) for count, window in counted if count)
-
-
-def tripwire(seen: Sequence[float]) -> float:
-    """Return the rate above which a rule shall not hold: three times the highest seen, at least 10.
-
-    It is rounded up to 1, 2, 3 or 5 and zeros.
-
-    >>> tripwire((4.0, 21.0)), tripwire((0.5,)), tripwire(())
-    (100.0, 10.0, 10.0)
-    """
-    limit = max(LOWEST, HEADROOM * max(seen, default=0.0))
-    zeros = 10 ** math.floor(math.log10(limit))
-    return float(next(step * zeros for step in _READABLE if step * zeros >= limit))
-
-
-def is_steady(seen: Sequence[float]) -> bool:
-    """Tell whether no night's rate is far above the usual one: an error that jumps is no noise.
-
-    >>> is_steady((20, 31, 25)), is_steady((20, 500, 25)), is_steady((1, 9, 1))
-    (True, False, True)
-    """
-    return not seen or max(seen) <= max(LOWEST, JUMP * median(seen))
-
-
-def was_fixed(lesson: Lesson) -> bool:
-    """Tell whether a fix of ours was merged for it, whatever came of the fix."""
-    ends = (*(event.kind for event in lesson.outcomes), *(item.outcome for item in lesson.proposed))
-    is_merged = any(kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome))
-    return lesson.watch is not None or is_merged
-
-
-def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
-    """Count how often an error was gone on the next night that was read; nights newest first."""
-    present = [any(group.fingerprint in names for group in night.groups) for night in nights]
-    return sum(had and not has for has, had in zip(present, present[1:], strict=False))
-
 
 # Ignore rules for an error that was seen several times, from the narrowest to the widest.
 
@@ -183,18 +58,19 @@ _GENERIC = frozenset(name.lower() for name in GENERIC_CLASSES)
 
 
 def candidates(
-    seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = ()
+    seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = (), *, whole: bool = False
 ) -> tuple[IgnoreRule, ...]:
     """Return rules that cover an error: its message, the start of it, its class, its transaction.
 
     `seen` are sightings of one class, and `of_class` all others of that class, whatever the error.
     Where a message is fixed enough nothing wider is tried. A class has to be one that was seen in
     one transaction, or with one message, and not a generic one. A transaction is the last resort:
-    it hides every other error there.
+    it hides every other error there. With `whole` a message that was always the same is taken as it
+    is, whatever looks like a value in it: an address that somebody asks for again and again.
     """
     if not seen:
         return ()
-    narrow = _over_messages({group.message.strip() for group in seen})
+    narrow = _over_messages({group.message.strip() for group in seen}, whole=whole)
     wide = chain(_over_class(seen, of_class), _over_transactions(seen))
     return _plain(narrow) or _plain(wide)
 
@@ -204,13 +80,13 @@ def _plain(rules: Iterable[IgnoreRule]) -> tuple[IgnoreRule, ...]:
     return tuple(rule for rule in rules if line(rule.pattern, 300) == rule.pattern)
 
 
-def _over_messages(messages: set[str]) -> Iterator[IgnoreRule]:
+def _over_messages(messages: set[str], *, whole: bool) -> Iterator[IgnoreRule]:
     first, last = min(messages), max(messages)
     same = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
     start = first[:same]
     if len(messages) > 1:  # the last word may be cut in two
         start = _WORD_END.sub("", start)
-    elif SHORTEST <= len(start) <= LONGEST and _FIXED_START.fullmatch(start):
+    elif SHORTEST <= len(start) <= LONGEST and (whole or _FIXED_START.fullmatch(start)):
         yield IgnoreRule(pattern=start, match="exact", field="message")
     fixed = _FIXED_START.match(start[:LONGEST])
     pattern = fixed.group().strip() if fixed else ""
@@ -253,21 +129,36 @@ MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones
 HOLDS = timedelta(days=30)  # how long a suggested rule holds
 LOW, PASSES = "no cause was found in the code", "passes by itself"
 TOO_FEW = "it was seen on less than three nights"
+COVERED, OLD = "a rule covers it", "it was not seen for a month"
+BY_RULES = (
+    "only the rules analysed it, and that it comes back is no reason to hide it: connect a model, "
+    "or close its issue as not planned"
+)
+NO_RULE = "no rule would hide it on three nights, at a steady rate, and nothing else"
 
 
-def suggest_rules(
+_NIGHT = 24.0  # hours that a night looked at, where it is not recorded
+MOST_USERS = 1  # of a night, who saw an error that the rules alone call noise
+RISING = 7  # newest sightings, of which the later half may not be far above the earlier
+RISE = 1.4  # times the earlier half: more is a rise
+
+
+def advise(
     report: RunReport,
     lessons: tuple[Lesson, ...],
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
-) -> tuple[IgnoreSuggestion, ...]:
-    """Suggest rules for errors seen on three nights or more, without a fix, that are noise.
+) -> IgnoreAdvice:
+    """Return suggested rules for errors that are noise, and why the others got none.
 
-    Such an error is unexplained (its confidence was low on every night), or an analyst who read the
-    code calls it transient and it went away by itself twice at least. `nights` are those of
-    `comparable_nights`; a rule has to prove itself there:
+    Where a model analysed an error, it has to be unexplained (confidence was low on every night),
+    or called transient, and went away by itself twice at least. Where only the rules did, its class
+    or message has to say who caused it (signs.toml), and it neither rises, nor began with a
+    release, nor fails for several users. An issue that people closed as not planned is a reason by
+    itself. `nights` are those of `comparable_nights`; a rule has to prove itself there:
 
-    - it hides the error on three nights or more, and its rate on none of them jumps,
+    - it hides the error, in all of its messages, on three nights or more (an accepted error: on
+      one), and its rate on none of them jumps,
     - it hides no error that later got a merged fix, or any fix, or that somebody works on,
     - everything else it hides is noise too, or the same failure at another place.
 
@@ -282,7 +173,8 @@ def suggest_rules(
             by_rule.setdefault(rule, []).append(lesson)
     suggestions = [history.suggestion(rule, about) for rule, about in by_rule.items()]
     suggestions.sort(key=lambda item: (-item.backtest.occurrences, item.pattern))
-    return tuple(suggestions[:MOST])
+    given = frozenset[str]().union(*(i.names for about in by_rule.values() for i in about))
+    return IgnoreAdvice(suggestions=tuple(suggestions[:MOST]), missing=history.missing(given))
 
 
 def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
@@ -320,37 +212,106 @@ class _History:
             fixed |= names if analysis.has_fix else set()
             transient |= names if TRANSIENT in telling_tags(analysis) else set()
         self.fixed, self.transient, self.in_work = fixed, transient, _in_work(report, lessons)
+        self._sightings = Sightings(nights)
         self.lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
-        self.noise = [lesson for lesson in lessons if not self.why_not_noise(lesson)]
+        self.reasons = {lesson.fingerprint: self._why_not_noise(lesson) for lesson in lessons}
+        self.noise = [lesson for lesson in lessons if not self.reasons[lesson.fingerprint]]
         self.noise.sort(key=lambda item: (-_times(item), item.fingerprint))
         self.harmless = {name for lesson in self.noise for name in lesson.names}
 
-    def why_not_noise(self, lesson: Lesson) -> str:
+    def _why_not_noise(self, lesson: Lesson) -> str:
         """The first reason a lesson's error is not noise; empty where it is."""
         transient, low = self._is_transient(lesson), _always_low(lesson)
         proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
-        is_fixed = proposed or was_fixed(lesson) or not lesson.names.isdisjoint(self.fixed)
+        is_fixed = proposed or not lesson.names.isdisjoint(self.fixed)
+        accepted, only_rules = bool(_accepted(lesson)), _by_rules(lesson)
         reasons = (
-            (is_fixed, "it has or had a fix"),
-            (any(f.kind == "closed" for f in lesson.outcomes), "its issue was closed as done"),
-            (not lesson.names.isdisjoint(self.in_work), "somebody works on it"),
-            (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
-            (ignored_by(self.rules, as_group(lesson)) is not None, "a rule covers it"),
-            (len({seen.date for seen in lesson.nights}) < NIGHTS, TOO_FEW),
+            (was_fixed(lesson) or (is_fixed and not accepted), "it has or had a fix"),
             (
-                lesson.model == RULES and not lesson.has_cause and not transient,
-                "only the rules analysed it",
+                any(f.kind == "closed" for f in lesson.outcomes) and not accepted,
+                "its issue was closed as done",
             ),
-            (not low and not transient, "it is understood, and does not pass by itself"),
-            (self.today - last_seen(lesson) > RECENT, "it was not seen for a month"),
+            (
+                not lesson.names.isdisjoint(self.in_work) and not accepted,
+                "its issue or pull request is open",
+            ),
+            (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
+            (ignored_by(self.rules, as_group(lesson)) is not None, COVERED),
+            (_dates(lesson) < NIGHTS and not accepted, TOO_FEW),
+            (only_rules and not transient and not self.sign(lesson) and not accepted, BY_RULES),
+            (
+                not only_rules and not low and not transient and not accepted,
+                "it is understood, and does not pass by itself",
+            ),
+            (self.today - last_seen(lesson) > RECENT, OLD),
         )
-        return next((reason for holds, reason in reasons if holds), "")
+        found = next((reason for holds, reason in reasons if holds), "")
+        return found or (self._why_news(lesson) if only_rules or accepted else "")
+
+    def sign(self, lesson: Lesson) -> Sign | None:
+        """Return the sign of who caused it, of an error that the rules alone analysed."""
+        name, groups = lesson.error_class, self._groups(lesson)
+        texts = [part.message for group in groups for part in by_message(group)]
+        texts = texts or [lesson.message]
+        if CLIENT.is_on(name, texts):
+            return CLIENT
+        if REQUEST.is_on(name, texts) and not lesson.module:
+            return REQUEST
+        passes = OUTSIDE.is_on(name, texts) and self._recoveries(lesson) >= RECOVERIES
+        return OUTSIDE if passes else None
+
+    def _recoveries(self, lesson: Lesson) -> int:
+        return recoveries(lesson.names, self.nights)
+
+    def _why_news(self, lesson: Lesson) -> str:
+        """Return the reason an error has to stay in sight; empty where it comes as ever."""
+        seen = sorted(lesson.nights, key=lambda night: night.date)
+        if is_rising([night.occurrences / (night.hours or _NIGHT) for night in seen]):
+            return f"it rises: {seen[-1].occurrences:,} times on {seen[-1].date}"
+        first = min((night.date for night in seen), default=lesson.first_detected)
+        own = [name for group in self._groups(lesson)[-1:] for name in group.releases[:1]]
+        before = {
+            name
+            for night in self.nights
+            if night.date < first
+            for group in night.groups
+            for name in group.releases
+        }
+        if before and own and own[0] not in before:
+            return f"it began with release {line(own[0], 60)}"
+        users = self._users(lesson)
+        is_exempt = _accepted(lesson) or self.sign(lesson) is CLIENT
+        if users is not None and users > MOST_USERS and not is_exempt:
+            return f"it fails for users: {users:,} on one night"
+        return ""
+
+    def _groups(self, lesson: Lesson) -> list[ErrorGroup]:
+        """Return its groups on the comparable nights, newest night first."""
+        return [group for _, group in self._sightings.of(lesson.names)]
+
+    def _users(self, lesson: Lesson) -> int | None:
+        return self._sightings.most_users(lesson.names)
+
+    def missing(self, given: frozenset[str]) -> tuple[str, ...]:
+        """Say why recent errors got no rule, the most frequent reason first."""
+        reasons = Counter[str]()
+        others = [lesson for lesson in self.lessons if lesson.names.isdisjoint(given)]
+        for lesson in others:
+            reason = self.reasons[lesson.fingerprint] or NO_RULE
+            if reason not in (COVERED, OLD):
+                reasons[reason] += 1
+        if TOO_FEW in reasons:
+            most = max(d for lesson in others if (d := _dates(lesson)) < NIGHTS)
+            few = f"a suggestion needs {NIGHTS} nights; {most} so far"
+            reasons[few] = reasons.pop(TOO_FEW)
+        ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(f"{plural(count, 'error')}: {reason}" for reason, count in ranked)
 
     def _is_transient(self, lesson: Lesson) -> bool:
         own = {tag.strip().lower() for tag in lesson.tags}
         own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
         tagged = TRANSIENT in own or not lesson.names.isdisjoint(self.transient)
-        return tagged and recoveries(lesson.names, self.nights) >= RECOVERIES
+        return tagged and self._recoveries(lesson) >= RECOVERIES
 
     def narrowest_rule(self, lesson: Lesson) -> IgnoreRule | None:
         """The first candidate that proves itself on the comparable nights."""
@@ -358,13 +319,19 @@ class _History:
         past = chain(seen, map(as_group, self.lessons))
         of_class = [group for group in past if group.error_class == lesson.error_class]
         own = [g for g in of_class if g.fingerprint in lesson.names and g.source != KNOWLEDGE]
-        rules = candidates(own, of_class)
+        parts = [part for group in own for part in by_message(group)]
+        asked = _by_rules(lesson) and self.sign(lesson) is REQUEST
+        rules = candidates(parts, of_class, whole=asked)
         return next((rule for rule in rules if self._proves_itself(rule, lesson)), None)
 
     def _proves_itself(self, rule: IgnoreRule, lesson: Lesson) -> bool:
         hidden = hidden_by(rule, self.nights)
         names = [{group.fingerprint for group in night.groups} for night in hidden]
-        if sum(not lesson.names.isdisjoint(item) for item in names) < NIGHTS:
+        least = 1 if _accepted(lesson) else NIGHTS
+        if sum(not lesson.names.isdisjoint(item) for item in names) < least:
+            return False
+        own = self._groups(lesson)
+        if not all(matches(rule, group) for group in own if group.messages):
             return False
         if not is_steady(rates(hidden)) or backtest(hidden, self.lessons).fixed_later:
             return False
@@ -376,7 +343,7 @@ class _History:
 
     def _is_same_elsewhere(self, group: ErrorGroup, noise: Lesson) -> bool:
         own = self.lesson_of.get(group.fingerprint)
-        if own and (self.why_not_noise(own) != TOO_FEW or not _always_low(own)):
+        if own and (self.reasons[own.fingerprint] != TOO_FEW or not _always_low(own)):
             return False
         same = message_template(group.message) == message_template(noise.message)
         return same and group.error_class == noise.error_class
@@ -388,28 +355,92 @@ class _History:
             pattern=rule.pattern,
             match=rule.match,
             field=rule.field,
-            reason=LOW if all(map(_always_low, about)) else PASSES,
+            reason=self._reason(about),
             evidence=self._evidence(about),
             expires=self.today + HOLDS,
             unless_rate_above=tripwire(rates(hidden)),
             backtest=backtest(hidden, self.lessons),
         )
 
+    def _reason(self, about: list[Lesson]) -> str:
+        if declined := [event for lesson in about if (event := _accepted(lesson))]:
+            return f"known and accepted: {_closed_issue(declined[-1])}"
+        if all(map(_by_rules, about)) and (sign := self.sign(about[0])):
+            return sign.reason
+        return LOW if all(map(_always_low, about)) else PASSES
+
     def _evidence(self, lessons: list[Lesson]) -> str:
         seen = [night for lesson in lessons for night in lesson.nights]
         dates = sorted({night.date for night in seen})
-        gone = sum(recoveries(i.names, self.nights) for i in lessons if self._is_transient(i))
-        outcomes = (event for lesson in lessons for event in lesson.outcomes)
-        declined = [event.number for event in outcomes if event.kind == "not planned"]
+        read = max(len(dates), sum(night.date >= dates[0] for night in self.nights))
+        groups = [group for lesson in lessons for group in self._groups(lesson)]
+        per_night = [sum(n.occurrences for n in seen if n.date == day) for day in dates]
+        users = [count for lesson in lessons if (count := self._users(lesson)) is not None]
+        gone = sum(self._recoveries(i) for i in lessons if self._passes(i))
+        declined = [event for lesson in lessons if (event := _accepted(lesson))]
+        messages = {part.message for group in groups for part in by_message(group)}
+        low = sum(night.confidence == "low" for night in seen)
         parts = (
-            f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, "
-            f"{sum(map(_times, lessons))} times, no fix is known; confidence was low on "
-            f"{sum(night.confidence == 'low' for night in seen)} of {len(seen)} sightings",
-            f"it went away by itself {gone} times" if gone else "",
-            f"issue #{declined[-1]} was closed as not planned" if declined else "",
+            f"seen on {len(dates)} of {plural(read, 'night')} from {dates[0]} to {dates[-1]}, "
+            f"{plural(sum(per_night), 'time')}, {_span(per_night)} a night, in "
+            f"{plural(len({group.transaction for group in groups}), 'transaction')}",
+            _affected(max(users)) if users else "",
+            "only the rules analysed it, and found no cause"
+            if all(map(_by_rules, lessons))
+            else f"no fix is known; confidence was low on {low} of {len(seen)} sightings"
+            if not declined
+            else "",
+            f"it went away by itself {plural(gone, 'time')}" if gone else "",
+            _closed_issue(declined[-1]) if declined else "",
+            f"the rule covers each of its {len(messages)} messages" if len(messages) > 1 else "",
         )
         titles = "; ".join(as_group(lesson).title for lesson in lessons[:3])
         return line(f"{'; '.join(filter(None, parts))}: {titles}", 600)
+
+    def _passes(self, lesson: Lesson) -> bool:
+        return self._is_transient(lesson) or (_by_rules(lesson) and self.sign(lesson) is OUTSIDE)
+
+
+def is_rising(seen: Sequence[float]) -> bool:
+    """Tell whether rates rise: three times in a row, or their later half above the earlier one.
+
+    >>> is_rising((10, 11, 9, 12)), is_rising((4, 7, 13)), is_rising((5, 5, 5, 9, 9, 9))
+    (False, True, True)
+    >>> is_rising((10, 12, 15)), is_rising((3,)), is_rising(())
+    (True, False, False)
+    """
+    newest, last = seen[-RISING:], seen[-3:]
+    half = len(newest) // 2
+    in_a_row = len(last) == 3 and last[0] < last[1] < last[2] and last[2] >= RISE * last[0]
+    return in_a_row or (bool(half) and fmean(newest[half:]) >= RISE * fmean(newest[:half]))
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,} to {high:,}" if low != high else f"{low:,}"
+
+
+def _affected(users: int) -> str:
+    return f"at most {plural(users, 'user')} a night" if users else "no user affected"
+
+
+def _by_rules(lesson: Lesson) -> bool:
+    return lesson.model == RULES and not lesson.has_cause
+
+
+def _accepted(lesson: Lesson) -> OutcomeEvent | None:
+    """Return the event by which people closed its issue as not planned; None where it is not so."""
+    events = [event for event in lesson.outcomes if event.kind not in FEEDBACK]
+    return events[-1] if events and events[-1].kind == "not planned" else None
+
+
+def _closed_issue(event: OutcomeEvent) -> str:
+    said = f": “{line(event.words[-1], 120)}”" if event.words else ""
+    return f"issue #{event.number} was closed as not planned on {event.on}{said}"
+
+
+def _dates(lesson: Lesson) -> int:
+    return len({seen.date for seen in lesson.nights})
 
 
 def _always_low(lesson: Lesson) -> bool:

@@ -17,6 +17,7 @@ _KEYS = (  # of the front matter, in their order
     "title", "pattern_type", "rule", "description", "occurrences", "suggestion", "because",
     "error_classes", "modules", "tags", "fingerprints",
 )  # fmt: skip
+_ENDS = ("opened", "closed", "closed_because")  # only in a document that has them
 _LISTS = {"because": 200, "error_classes": 200, "modules": 300, "tags": 100, "fingerprints": 100}
 _MOST_LISTED, _MOST_NIGHTS, _MOST_REASONS = 50, 60, 10
 _LONGEST_TEXT, _LONGEST_NOTES = 2_000, 1_000
@@ -29,6 +30,7 @@ def pattern_document(pattern: Pattern, before: str = "") -> str:
     values = {name: getattr(pattern, name) for name in _KEYS}
     meta = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
     meta |= {"first_seen": nights[0] if nights else None, "nights": nights[:_MOST_NIGHTS]}
+    meta |= {name: str(value) for name in _ENDS if (value := getattr(pattern, name))}
     body = template("pattern.md.j2").render(of=pattern).strip("\n")
     _, found, notes = before.partition(NOTES)
     kept = f"\n{NOTES}{notes.rstrip()}\n" if found else "\n"
@@ -44,7 +46,7 @@ def pattern_of(text: str, file: str) -> Pattern:
     """
     meta, body = frontmatter.read(text)
     written, _, notes = f"\n{body}".partition(NOTES)
-    values = {name: meta[name] for name in (*_KEYS, "nights") if meta.get(name) is not None}
+    values = {name: meta[name] for name in (*_KEYS, *_ENDS, "nights") if meta.get(name) is not None}
     if isinstance(values.get("title"), int | float):  # people write titles that YAML reads so
         values["title"] = str(values["title"])
     default = {"title": "", "description": "", "pattern_type": "systemic_issue"}
@@ -76,6 +78,7 @@ def _bounded(pattern: Pattern) -> Pattern:
         "description": pattern.description[:_LONGEST_TEXT],
         "suggestion": pattern.suggestion[:_LONGEST_TEXT],
         "rule": pattern.rule[:60],
+        "closed_because": line(pattern.closed_because, 200),
         "because": lists["because"][:_MOST_REASONS],
     }
     return pattern.model_copy(update=update)

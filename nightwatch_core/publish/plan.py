@@ -81,8 +81,7 @@ def plan_issues(
             if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
                 again = "with --force" if options.force else "without lessons"
                 reason = Reason(
-                    "choice",
-                    f"analysed again {again}: changes since the last analysis are unknown",
+                    "choice", f"analysed again {again}: changes since the last analysis are unknown"
                 )
             if not reason:
                 proposals.append(draft)

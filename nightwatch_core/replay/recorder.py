@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions import night_groups
+from nightwatch_core.patterns.nights import night_groups
 from nightwatch_core.ports import Clock, CodeReader
 from nightwatch_core.privacy.proxy import Ask, Member, passing
 from nightwatch_core.privacy.rules import is_secret_file

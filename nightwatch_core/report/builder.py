@@ -9,13 +9,14 @@ from nightwatch_core.code.diffs import file_diffs, joined_diff
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
 from nightwatch_core.intake.selection import case_order
+from nightwatch_core.memory.occurrences import night_date
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models import assignment
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
-from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
+from nightwatch_core.models.knowledge import IgnoreAdvice, Pattern
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem
 from nightwatch_core.models.report import (
@@ -26,6 +27,7 @@ from nightwatch_core.models.report import (
     RunReport,
     WrittenLesson,
 )
+from nightwatch_core.patterns.unexplained import is_news
 from nightwatch_core.publish.overlap import with_overlaps
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural, shortened
@@ -41,6 +43,7 @@ MANY_UNREAD = 0.1  # share of records
 FAILED_SHOWN, FAILED_NAME, FAILED_REASON = 2, 60, 120  # failed analyses; characters of each
 ENDED = "the night ended before this error was analysed; the next run analyses it"
 NOTHING_SELECTED = Selection()
+NO_ADVICE = IgnoreAdvice()
 
 
 def start_report(
@@ -158,9 +161,10 @@ def learning_result(
     archived: tuple[str, ...],
     upkeep: assignment.UpdatedLessons,
     patterns: tuple[Pattern, ...] = (),
-    suggestions: tuple[IgnoreSuggestion, ...] = (),
+    advice: IgnoreAdvice = NO_ADVICE,
 ) -> LearningResult:
     """Sum up what the learning steps left behind."""
+    on = night_date(report.night)
     count, troubles = Counter(lesson.what for lesson in kept), upkeep.troubles
     more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
     return LearningResult(
@@ -172,8 +176,10 @@ def learning_result(
         unknown=count["unknown"],
         stale=tuple(update.file for update in report.followed if update.stale),
         archived=archived,
-        patterns=patterns,
-        suggestions=suggestions,
+        patterns=tuple(pattern for pattern in patterns if is_news(pattern, on)),
+        patterns_going_on=sum(not is_news(pattern, on) for pattern in patterns),
+        suggestions=advice.suggestions,
+        no_suggestion=advice.missing,
         scoreboard=with_drafts(scoreboard(upkeep.lessons), report.outcomes),
         failure=f"{troubles[0]}{more}" if troubles else "",
     )

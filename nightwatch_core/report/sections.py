@@ -130,9 +130,7 @@ def _state_of(item: OwnItem, report: RunReport) -> tuple[str, str]:
     if item.kind == "pull":
         issue = accepted_in(item.names, report.outcomes)
         return (
-            ("accepted", f"its error was accepted in issue {issue.name}")
-            if issue
-            else ("pull", "")
+            ("accepted", f"its error was accepted in issue {issue.name}") if issue else ("pull", "")
         )
     fix = fix_of(item, report)
     if fix is None or fix.status in ("no effect", "regressed"):
@@ -177,15 +175,22 @@ def patterns(report: RunReport, limits: Limits) -> Section:
     for pattern in report.learned.patterns:
         because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
         since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
-        nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
+        said = not pattern.nights or (pattern.opened and not pattern.closed)  # by the description
+        nights = "" if said else f"seen on {plural(len(pattern.nights), 'night')}{since}"
+        closed = f"closed: {pattern.closed_because}" if pattern.closed else ""
         entry = Entry(
             head=line(pattern.title, TITLE),
-            text=line(pattern.description, LONG),
-            small=line(pattern.suggestion, TEXT),
-            more=tuple(filter(None, (line(because, LONG), nights))),
+            text=line(closed or pattern.description, LONG),
+            small="" if closed else line(pattern.suggestion, TEXT),
+            more=tuple(filter(None, ("" if closed else line(because, LONG), nights))),
         )
         entries.append(entry)
-    return section("patterns", "Patterns", cut(Entries, entries, limits.common))
+    listed = cut(Entries, entries, limits.common)
+    count = report.learned.patterns_going_on
+    errors = f"{plural(count, 'error')} without a known cause" if count else ""
+    go_on = f"{errors}, reported on an earlier night, came again (knowledge/patterns/)."
+    more = (Paragraphs(text=go_on),) if count else ()
+    return section("patterns", "Patterns", listed, more)
 
 
 def suggestions(report: RunReport, limits: Limits) -> Section:

@@ -28,14 +28,10 @@ from nightwatch_core.models.knowledge import (
 )
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignore_suggestions import (
-    NIGHTS_BACK,
-    NightGroups,
-    as_group,
-    rule_from,
-    suggest_rules,
-)
+from nightwatch_core.patterns.ignore_suggestions import advise, as_group, rule_from
+from nightwatch_core.patterns.nights import NIGHTS_BACK, NightGroups
 from nightwatch_core.text.fingerprints import fingerprint
+from tests.benchmarks.ignores_by_rules import by_rules
 
 NIGHTS = 60
 CLASSES = tuple(
@@ -221,6 +217,7 @@ def main(first: int, worlds: int) -> int:
             live(faults(seed), advice, counts)
         print(f"{name}, {worlds} worlds of {NIGHTS} nights from seed {first}:")
         print(*told(counts), sep="\n")
+    print(*by_rules(first, worlds), sep="\n")
     return 0
 
 
@@ -228,7 +225,7 @@ def ours(
     report: RunReport, lessons: tuple[Lesson, ...], rules: IgnoreRules, nights: list[NightGroups]
 ) -> list[IgnoreRule]:
     """What is suggested."""
-    return [rule_from(rule) for rule in suggest_rules(report, lessons, rules, nights)]
+    return [rule_from(rule) for rule in advise(report, lessons, rules, nights).suggestions]
 
 
 def plain(

@@ -7,7 +7,7 @@ here was thought of by the people who wrote the rules, so real nights are harder
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
-from tests.benchmarks.pattern_plans import DISTRACTIONS, PLANS
+from tests.benchmarks.pattern_plans import DISTRACTIONS, PLANS, UNEXPLAINED
 from tests.benchmarks.pattern_teller import HELD_OUT, TONIGHT, Labelled, Planted, Teller
 
 __all__ = ["HELD_OUT", "Labelled", "Planted", "night"]
@@ -27,6 +27,9 @@ def night(seed: int) -> Labelled:
     teller.draw.shuffle(teller.analyses)
     for analysis in teller.analyses:
         as_lesson(teller, analysis)
+    for plan, chance in UNEXPLAINED:  # last, so that all others stay as they were without them
+        if teller.draw.random() < chance:
+            plan(teller)
     return Labelled(tuple(teller.analyses), tuple(teller.lessons), tuple(teller.planted))
 
 

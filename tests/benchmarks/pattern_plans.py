@@ -1,10 +1,14 @@
 """What is planted in a synthetic night, and what only looks like a pattern."""
 
+from typing import Any
+
 from nightwatch_core.models.answer import Evidence
 from tests.benchmarks.pattern_teller import (
+    ACTIONS,
     AREAS,
     OTHER_TAGS,
     OUTSIDE_SAYINGS,
+    SUBJECTS,
     VENDORS,
     Plan,
     Teller,
@@ -224,4 +228,102 @@ DISTRACTIONS: tuple[tuple[Plan, float], ...] = (
     (two_nights, 0.5),
     (common_class, 0.4),
     (busy_file, 0.3),
+)
+
+
+# Errors without a known cause: what comes back on three nights or more, and what does not.
+
+WAITING = ("no answer for {}", "the {} is locked", "could not store the {}", "{} was refused")
+
+
+def _unknown(teller: Teller, days: tuple[int, ...], **fields: Any) -> str:
+    """Add an error without a known cause, in a place and with a class and message of its own."""
+    teller.made += 1
+    area, action = teller.draw.choice(AREAS), teller.draw.choice(ACTIONS)
+    file = f"{teller.draw.choice(teller.folders)}/{area}_{teller.made}.{teller.ending}"
+    message = teller.draw.choice(WAITING).format(f"{area} {action}")
+    told = {
+        "root_cause": "",
+        "evidence": (),
+        "confidence": "low",
+        "module": file,
+        "frames": (f"{area}.{action}", f"{area}.run"),
+        "message": message,
+    }
+    error_class = fields.pop("error_class", "") or teller.draw.choice(teller.generic)
+    subject = teller.draw.choice(SUBJECTS)
+    return teller.lesson(teller.story(subject), days, error_class, **{**told, **fields})
+
+
+def comes_back_unknown(teller: Teller) -> None:
+    """An error of which only the place is known; of one in three, not even that."""
+    without_place = {"module": "", "frames": (), "transaction": f"jobs/{teller.made}/run"}
+    fields = without_place if teller.draw.random() < 0.34 else {}
+    days = teller.days(teller.draw.choice((3, 5, 9)))
+    teller.plant("unexplained", [_unknown(teller, days, **fields)])
+
+
+def one_class_at_two_places(teller: Teller) -> None:
+    """Two errors of one class and one message, in two functions of one file or in two files."""
+    same = {"error_class": teller.draw.choice(teller.generic), "message": "the value is missing"}
+    if teller.draw.random() < 0.5:
+        same["module"] = f"{teller.folders[0]}/shared_{teller.made}.{teller.ending}"
+    for function in ("store.open", "store.close"):
+        days = teller.days(4)
+        teller.plant("unexplained", [_unknown(teller, days, frames=(function,), **same)])
+
+
+def one_place_that_says_two_things(teller: Teller) -> None:
+    """Two errors of one class in one function whose messages have nothing in common."""
+    same = {
+        "error_class": teller.draw.choice(teller.generic),
+        "module": f"{teller.folders[0]}/gateway_{teller.made}.{teller.ending}",
+        "frames": ("gateway.call",),
+    }
+    for message in ("the remote side closed the channel", "no credentials were found for tenant"):
+        teller.plant("unexplained", [_unknown(teller, teller.days(3), message=message, **same)])
+
+
+def one_error_in_other_words(teller: Teller) -> None:
+    """One error whose values and routes vary: a document a night, and nothing that joins them."""
+    same = {
+        "error_class": teller.draw.choice(teller.generic),
+        "module": f"{teller.folders[0]}/reader_{teller.made}.{teller.ending}",
+        "frames": ("reader.parse", "reader.read"),
+    }
+    values = teller.draw.sample(("LU", "4711", "Oslo", "'abc'", "a7f3e9b2c4"), 4)
+    names = [
+        _unknown(teller, (day,), message=f"cannot read the value {value} of this row", **same)
+        for value, day in zip(values, teller.days(4), strict=True)
+    ]
+    teller.plant("unexplained", names)
+
+
+def unknown_noise(teller: Teller) -> None:
+    """Errors of one night and of two, each in a place of its own."""
+    for count in (1, 1, 2, 2):
+        _unknown(teller, teller.days(count))
+
+
+def unknown_and_over(teller: Teller) -> None:
+    """An error that came for many nights, and stopped more than a month ago."""
+    _unknown(teller, (52, 53, 55, 58, 60))
+
+
+def explained_since(teller: Teller) -> None:
+    """An error whose cause is known, and an older document of it that knows none."""
+    story = teller.story(teller.draw.choice(SUBJECTS))
+    name = teller.lesson(story, teller.days(2), teller.own_class())
+    _unknown(teller, teller.days(4), aliases=(name,))
+
+
+UNEXPLAINED: tuple[tuple[Plan, float], ...] = (
+    (comes_back_unknown, 0.7),
+    (comes_back_unknown, 0.4),
+    (one_class_at_two_places, 0.4),
+    (one_place_that_says_two_things, 0.3),
+    (one_error_in_other_words, 0.4),
+    (unknown_noise, 0.6),
+    (unknown_and_over, 0.4),
+    (explained_since, 0.3),
 )

@@ -33,6 +33,7 @@ KINDS = {
     "same_tags": "tags",
     "hot_spot": "place",
     "all_transient": "transient",
+    "unexplained": "unexplained",
 }
 Found = tuple[str, frozenset[str]]
 Pairs = set[tuple[str, str, str]]

@@ -44,11 +44,17 @@ class Team:
         self.nights = NightStore(folder / "state", SystemClock())
         self.folder = folder
 
-    def night(self, id: str, *suggestions: IgnoreSuggestion, source: str = "file") -> None:
+    def night(
+        self,
+        id: str,
+        *suggestions: IgnoreSuggestion,
+        source: str = "file",
+        missing: tuple[str, ...] = (),
+    ) -> None:
         report = RunReport(
             night=Night(id=id, window=Window(since=NOW, until=NOW), now=NOW),
             options=NightOptions(source=source),
-            learned=LearningResult(suggestions=suggestions),
+            learned=LearningResult(suggestions=suggestions, no_suggestion=missing),
             started=NOW,
             finished=NOW,
         )
@@ -107,8 +113,20 @@ def test_it_shows_the_newest_night_s_suggestions_with_their_numbers(team: Team) 
     assert team.printed("suggestions", "--night", "n1").startswith("Night n1\n1. message exact")
     team.night("sample-n4", SECOND, source="sample")
     assert team.printed("suggestions").startswith("Night sample-n4\n1.")
-    team.night("n5")
-    assert "No suggestions." in team.printed("suggestions")
+    team.night("n5", missing=(f"2 errors: a suggestion needs 3 nights; 1 so far {HOSTILE}",))
+    assert team.printed("suggestions").startswith(
+        "Night n5\nNo suggestions.\n2 errors: a suggestion needs 3 nights; 1 so far"
+    )
+
+
+def test_a_suggestion_is_shown_as_it_would_stand_in_the_file(team: Team) -> None:
+    said = team.printed("suggestions").splitlines()
+    at = said.index("   in ignore.yml:")
+    shown = [row.removeprefix("   ") for row in said[at + 1 : at + 7]]
+    team.printed("accept", "1")
+    written = (team.own / "ignore.yml").read_text().splitlines()
+    assert [row.strip() for row in shown] == [row.strip() for row in written[4:10]]
+    assert shown[0].endswith('pattern: "the printer ran out"')
 
 
 def test_accepting_writes_the_rule_into_the_knowledge_folder_in_use(team: Team) -> None:

@@ -113,6 +113,29 @@ def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
 
 
 @pytest.mark.slow
+def test_what_comes_back_is_reported_on_its_third_night_alone():
+    made = world()
+    nights = list(days(made, 5))
+    learned = [
+        [pattern.title for pattern in night.learned.patterns if pattern.rule == "unexplained"]
+        for night in nights
+    ]
+    titles = [
+        "TimeoutError keeps coming back in shop/ship.py (ship)",
+        "TypeError keeps coming back in shop/pay.py (pay)",
+    ]
+    assert [sorted(found) for found in learned] == [[], [], titles, [], []]
+    assert [night.learned.patterns_going_on for night in nights] == [0, 0, 0, 2, 2]
+    kept = [p for p in made.publishing.knowledge.patterns.values() if p.rule == "unexplained"]
+    assert [(len(pattern.nights), pattern.closed) for pattern in kept] == [(5, None)] * 2
+    assert "Seen on 5 of 5 nights since" in kept[0].description
+    assert not any(CLAIM in pattern.model_dump_json() for pattern in kept)
+    assert "2 errors without a known cause, reported on an earlier night" in printed(nights[3])
+    missing = nights[0].learned.no_suggestion
+    assert "2 errors: a suggestion needs 3 nights; 1 so far" in missing
+
+
+@pytest.mark.slow
 def test_issues_that_say_so_come_where_they_are_asked_for():
     made = world()
     first, second = days(made, 2, issues_for_unknown=True, max_issues=5)

@@ -447,6 +447,11 @@ class IgnoreFile:
         """Return its rules; raises `StopTheNight` where it cannot be read."""
         return rules_from(self._text())
 
+    @staticmethod
+    def written(rule: knowledge.IgnoreRule) -> str:
+        """Return the rule as it would stand in the file."""
+        return rows_of([_fields(rule)])
+
     def add(self, rule: knowledge.IgnoreRule) -> Added:
         """Add a rule at the end; all other text stays as it is.
 
@@ -495,8 +500,7 @@ class IgnoreFile:
 
     def _refused(self, why: str, rule: knowledge.IgnoreRule) -> StopTheNight:
         return StopTheNight(
-            f"{self.path} was not changed: {why}. To add the rule by hand:\n\n"
-            f"{rows_of([_fields(rule)])}"
+            f"{self.path} was not changed: {why}. To add the rule by hand:\n\n{self.written(rule)}"
         )
 
 

@@ -175,6 +175,26 @@ def test_a_pattern_of_one_night_has_no_since() -> None:
     assert line.more == ("seen on 1 night",)
 
 
+def test_a_pattern_that_ended_says_why_and_those_that_go_on_are_counted() -> None:
+    told = {"description": "Cause unknown.", "pattern_type": "recurring_error", "suggestion": "Do."}
+    open_one = Pattern(title="T keeps coming back", nights=(NOW.date(),), opened=NOW.date(), **told)
+    ends = {"closed": NOW.date(), "closed_because": "its cause is known", "because": ("one class",)}
+    night = complete(
+        learned=LearningResult(
+            patterns=(open_one, open_one.model_copy(update=ends)), patterns_going_on=2
+        )
+    )
+    listed, more = view(night).section("patterns").blocks
+    first, last = listed.items
+    assert (first.text, first.small, first.more) == ("Cause unknown.", "Do.", ())
+    assert (last.text, last.small) == ("closed: its cause is known", "")
+    assert last.more == ("seen on 1 night",)
+    assert more.text.startswith("2 errors without a known cause, reported on an earlier night")
+    assert more.text in " ".join(printed(night).split())
+    only = complete(learned=LearningResult(patterns_going_on=1))
+    assert len(view(only).section("patterns").blocks) == 1
+
+
 @pytest.mark.parametrize(
     ("told", "expected"),
     [

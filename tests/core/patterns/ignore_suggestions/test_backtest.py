@@ -11,7 +11,7 @@ from nightwatch_core.models.errors import DroppedGroup, Window
 from nightwatch_core.models.knowledge import Backtest, IgnoreRule, OutcomeEvent
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignore_suggestions import (
+from nightwatch_core.patterns.nights import (
     HEADROOM,
     LOWEST,
     NIGHTS_BACK,

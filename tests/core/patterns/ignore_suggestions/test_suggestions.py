@@ -18,7 +18,8 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions import NightGroups, rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import advise, rule_from
+from nightwatch_core.patterns.nights import NightGroups
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)
@@ -62,7 +63,7 @@ def item(kind, outcome=""):
 
 def suggested(*lessons, rules=(), nights=None, told=None):
     tried = nights if nights is not None else nights_of(*lessons)
-    return suggest_rules(told or report(), lessons, IgnoreRules(rules=rules), tried)
+    return advise(told or report(), lessons, IgnoreRules(rules=rules), tried).suggestions
 
 
 def test_what_only_the_rules_did_not_know_is_no_noise():
@@ -83,8 +84,9 @@ def test_unexplained_on_three_nights():
         unless_rate_above=30,
     )
     assert one.evidence == (
-        "seen on 3 nights from 2031-03-01 to 2031-03-03, 21 times, no fix is known; confidence was "
-        "low on 3 of 3 sightings: Billing::RateMissing in Controller/invoices/create"
+        "seen on 3 of 3 nights from 2031-03-01 to 2031-03-03, 21 times, 7 a night, in "
+        "1 transaction; no fix is known; confidence was low on 3 of 3 sightings: "
+        "Billing::RateMissing in Controller/invoices/create"
     )
     assert one.backtest == Backtest(nights=3, groups=1, occurrences=21)
 
@@ -138,7 +140,8 @@ def test_what_is_not_suggested(fields):
 def test_an_issue_that_people_do_not_plan_speaks_for_it():
     declined = {"outcomes": event("not planned"), "issue_number": 3}
     (one,) = suggested(noise(**declined))
-    assert "; issue #3 was closed as not planned: " in one.evidence
+    assert "; issue #3 was closed as not planned on 2031-03-02: Billing" in one.evidence
+    assert one.reason == "known and accepted: issue #3 was closed as not planned on 2031-03-02"
 
 
 OPEN = OwnItem(kind="issue", number=9, fingerprint="v1:other")
