@@ -67,7 +67,7 @@ def find_causes(
     earlier: assignment.FollowUpInput,
     on_findings: Callable[[assignment.CauseFindings], assignment.CauseFindings],
 ) -> assignment.CauseFindings:
-    """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak.
+    """Trace, read code, recall, research, analyse: leaders, siblings, then what stayed weak.
 
     `on_findings` gets the findings after each wave. A wave in which the model stops answering is
     the last.
@@ -75,6 +75,7 @@ def find_causes(
     pinned = code.pin_code(options, night, selection)
     traced = errors.trace_groups(options, selection.kept, pinned)
     cases = errors.make_cases(traced, selection)
+    code.read_ahead(options, pinned, cases)
     past = attempt(
         "following up earlier proposals",
         *(knowledge.follow_up, options, night, pinned, selection, earlier, cases),

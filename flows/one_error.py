@@ -14,6 +14,7 @@ from prefect import flow
 
 from flows.morning import until_morning
 from nightwatch_core.models.assignment import FollowUpInput
+from nightwatch_core.models.errors import Selection
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.knowledge import read_outcomes
@@ -47,9 +48,9 @@ def one_error(
     """
     options = single_options({**choices, **(others or {})}, error, record)
     with report_on_failure(options) as progress:
-        fetched, selection = seek_error(options, error, error_class, transaction)
-        night = progress.begin(open_single(options, fetched, selection))
-        progress.select(selection)
+        fetched = seek_error(options, error, error_class, transaction)
+        night = progress.begin(open_single(options, fetched))
+        selection = progress.select(Selection(kept=fetched.groups))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(report)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)

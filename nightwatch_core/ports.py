@@ -90,6 +90,20 @@ class LaysOut(Protocol):
         """Write files, modes and links; returns how many lack. `GiveUp`: too many or too large."""
 
 
+@runtime_checkable
+class CodeCache(Protocol):
+    """A `CodeHost` that keeps what its readers answer."""
+
+    def read_ahead(self, commit: code.Commit, ask: Callable[[CodeReader], object]) -> code.CodeRead:
+        """Return every answer that a reader of the commit gives to `ask`.
+
+        An answer that lacks something, because a request failed, is left out.
+        """
+
+    def take(self, read: code.CodeRead) -> None:
+        """Answer from what was read in another night, or by another worker."""
+
+
 class CodeHost(Protocol):
     """The repository the errors come from."""
 

@@ -88,7 +88,7 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     return f"analysis/{assignment.night}/{digest(*shaping)}"
 
 
-@step("analyse", "{assignment.case.leader.short}", key=analysis_key, patient=True)
+@step("analyse", "{assignment.case.leader.short}", key=analysis_key)
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     with ANALYSES.analysing(assignment) as costs:
@@ -118,7 +118,7 @@ def explain(assignment: Assignment, options: NightOptions) -> Analysis:
         share("transcripts", "sent")
 
 
-@step("ask the analyst", patient=True)
+@step("ask the analyst")
 def ask_analyst(options: NightOptions) -> AnalystTonight:
     """Return the model's capabilities and the unusable agent files.
 
@@ -223,7 +223,7 @@ def _briefing(
     )
 
 
-@step("research", "{unknown.case.leader.short}", kept=True, patient=True)
+@step("research", "{unknown.case.leader.short}")
 def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTonight) -> Prepared:
     """Find likely files, previews, suspects and earlier cases for one error."""
     return there(researched, unknown, options, code)

@@ -2,17 +2,20 @@
 
 import logging
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 from prefect.artifacts import create_markdown_artifact
+from prefect.context import TaskRunContext
 
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
+from nightwatch_core.code.places import places_of, read_places
 from nightwatch_core.code.releases import merged
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
-from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.code import CodePlaces, CodeRead, Commit, MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -20,7 +23,7 @@ from nightwatch_core.ports import CodeHost, CodeReader
 from nightwatch_core.traces.placing import PathIndex
 from tasks import wiring
 from tasks.records import results
-from tasks.runner import attempt, attempt_and_go_on, step
+from tasks.runner import attempt, attempt_and_go_on, digest, each, ends, step
 from tasks.wiring import bare_code, prune, reading
 
 log = logging.getLogger(__name__)
@@ -28,7 +31,7 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 TREES = 8  # commits whose paths are kept at hand
 
 
-@step("find the commits", kept=True, patient=True)
+@step("find the commits")
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """Find the commit in production, the one fixes are made on, and the releases."""
     ports = reading(options)
@@ -139,10 +142,41 @@ def free_space(dry_run: bool) -> tuple[str, ...]:
     return freed
 
 
+# The code that cases failed in: read before anything else, and kept for later nights and workers.
+
+
+def _places_key(_: TaskRunContext, given: dict[str, Any]) -> str:
+    places: CodePlaces = given["places"]
+    return f"{places.commit.folder}/places-{digest(*map(str, places.places))}"
+
+
+@step("read code", "{places.short}", key=_places_key)
+def read_code(places: CodePlaces, options: NightOptions) -> CodeRead:
+    """Read the files that a case failed in; every night and worker takes them from here."""
+    cache = wiring.code_cache(options)
+    if cache is None:
+        return CodeRead(commit=places.commit)
+    return cache.read_ahead(places.commit, partial(read_places, places))
+
+
+def read_ahead(options: NightOptions, code: CodeTonight, cases: tuple[Case, ...]) -> None:
+    """Read the code of all cases side by side; what cannot be read now is asked for again later."""
+    cache = wiring.code_cache(options)
+    if cache is None:
+        return
+    every = (places_of(case, commit_of_case(case, code)) for case in cases)
+    asked = dict.fromkeys(places for places in every if places.places)
+    for end in ends(each(read_code, asked, options)):
+        if isinstance(end, CodeRead):
+            cache.take(end)
+        elif isinstance(end, StopTheNight) or not isinstance(end, NightWatchError):
+            raise end
+
+
 # Status of the failing lines on the base branch, which fixes are made on.
 
 
-@step("compare with the base", "{analysis.case.leader.short}", patient=True)
+@step("compare with the base", "{analysis.case.leader.short}")
 def with_base_branch_status(
     analysis: Analysis, options: NightOptions, code: CodeTonight
 ) -> Analysis:

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN = KnownErrors()
 
 
-@step("fetch errors", kept=True, patient=True)
+@step("fetch errors")
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Fetch every error group of the night's window."""
     fetched = reading(options).errors.error_groups(night.window)
@@ -36,7 +36,7 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     return fetched
 
 
-@step("trace", "{group.short}", kept=True, patient=True)
+@step("trace", "{group.short}")
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """Read a group's traces, mapped to the repository as it was at the commit that failed."""
     return there(traced, group, options, code)

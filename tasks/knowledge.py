@@ -133,7 +133,7 @@ def archive_lessons(
     return publishing(options).knowledge.archive(files) if files else ()
 
 
-@step("rebuild index", patient=True)
+@step("rebuild index")
 def rebuild_index(options: NightOptions) -> Index:
     """Read all documents and write index.yml."""
     index = publishing(options).knowledge.rebuild_index()
@@ -196,7 +196,7 @@ def suggest_ignores(
 # What became of our issues and pull requests, and of the errors they were about.
 
 
-@step("read outcomes", patient=True)
+@step("read outcomes")
 def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
     """Read all our issues and pull requests as they are tonight."""
     return reading(options).tracker.own_items()
@@ -211,7 +211,7 @@ def _followed(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@step("follow up", key=key_by_night("followed", _followed), patient=True)
+@step("follow up", key=key_by_night("followed", _followed))
 def follow_up(
     options: NightOptions,
     night: Night,
@@ -271,7 +271,7 @@ def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@step("recall", key=key_by_night("recalled", _recalled), patient=True)
+@step("recall", key=key_by_night("recalled", _recalled))
 def recall_cases(
     options: NightOptions,
     night: Night,

@@ -11,7 +11,7 @@ from prefect.runtime import flow_run
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
-from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection, Window
+from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, Night, NightKind, RunReport
 from nightwatch_core.report.view import app_of, case_of
@@ -67,7 +67,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     )
 
 
-@step("open the night", kept=True, patient=True)
+@step("open the night")
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
@@ -191,10 +191,8 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     return options
 
 
-@step("find the error", patient=True)
-def seek_error(
-    options: NightOptions, error: str, error_class: str, transaction: str
-) -> tuple[Fetched, Selection]:
+@step("find the error")
+def seek_error(options: NightOptions, error: str, error_class: str, transaction: str) -> Fetched:
     """Fetch the errors again and keep the groups that are meant.
 
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
@@ -210,14 +208,14 @@ def seek_error(
     if not groups or (len(groups) > 1 and not names):
         words = error or f"{error_class} {transaction}".strip()
         raise NotTonight(_which(groups or fetched.groups, words, bool(groups)))
-    return fetched.model_copy(update={"groups": groups}), Selection(kept=groups)
+    return fetched.model_copy(update={"groups": groups})
 
 
 @step("open the run", key=lambda context, _: f"single/{context.task_run.flow_run_id}")
-def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
+def open_single(options: NightOptions, fetched: Fetched) -> Night:
     """Open a night for one error, the same one when the run is retried."""
     now = wiring.reading(options).clock.now()
-    name = f"{SINGLE_RUN}{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
+    name = f"{SINGLE_RUN}{fetched.groups[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
     def night(id: str, resumed: bool) -> Night:
         return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given_options())

@@ -4,7 +4,9 @@ import json
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
+from prefect.context import TaskRunContext
 from pydantic import ValidationError
 
 from nightwatch_core.analysis.analyst import RULES
@@ -41,7 +43,7 @@ from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
 from tasks.progress import tell
-from tasks.runner import Attempt, attempt, digest, step
+from tasks.runner import Attempt, attempt, digest, do_not_keep, step
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace, records
 from tasks.workers import there
@@ -77,7 +79,7 @@ def plan_issues(
     return proposals.plan_issues(*made)
 
 
-@step("publish", "{proposal.kind}", patient=True)
+@step("publish", "{proposal.kind}")
 def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
     """Publish once, however often this runs: the ledger behind the outbox remembers."""
     tell(f"publishing: {getattr(proposal, 'title', proposal.kind)}")
@@ -134,13 +136,43 @@ def new_cache(options: NightOptions, mark: str) -> NightCache:
     return NightCache(reading(options).projects, mark)
 
 
-@step("gate", "{draft.title}")
+def _fix_key(draft: DraftPull, report: RunReport, *more: str) -> str:
+    options, base = report.options, report.base or report.commit
+    shaping = (str(getattr(options, name)) for name in _SHAPING)
+    at = base.sha if base else ""
+    return f"{report.night.id}/{digest(draft.fingerprint, draft.fix, at, *shaping, *more)}"
+
+
+def gate_key(_: TaskRunContext, given: dict[str, Any]) -> str:
+    """Name a proof by its night, the fix, its base and the options that shape it."""
+    return f"gate/{_fix_key(given['draft'], given['report'])}"
+
+
+@step("gate", "{draft.title}", key=gate_key)
 def gate(
     draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> GateResult:
-    """Prove a draft's change as far as it can be run; `used` is what the night has taken."""
+    """Prove a draft's change as far as it can be run; `used` is what the night has taken.
+
+    What another worker has settled before the night was interrupted is not run and paid for again.
+    """
+    key = f"proofs/{_fix_key(draft, report)}"
+    try:
+        return GateResult.model_validate(json.loads(records().get(key) or ""))
+    except (ValidationError, ValueError):
+        pass  # not there, or written by an older version
     result, cache.silent = there(prove, draft, analysis, report, cache, used)
+    if _is_settled(result):
+        records().put(key, json.dumps(result.model_dump(mode="json")))
+    else:
+        do_not_keep()
     return result
+
+
+def _is_settled(result: GateResult) -> bool:
+    """Tell whether running it again would bring the same: this machine had all that it takes."""
+    is_tried = result.correction is None or result.correction.outcome != "not tried"
+    return result.outcome != "not run" and is_tried
 
 
 def prove(
@@ -226,35 +258,19 @@ def _tried(
 ) -> GateResult:
     """Return a proof's result, also of an interrupted one.
 
-    What passed before in the same words, or was settled before the night was interrupted, is not
-    run and paid for again.
+    What passed before in the same words is not run and paid for again.
     """
-    before, key = analysis.gate, _key(draft, report)
+    before = analysis.gate
     if before and (before.outcome, before.fix) == ("passed", draft.fix):
         return before
     try:
-        return GateResult.model_validate(json.loads(records().get(key) or ""))
-    except (ValidationError, ValueError):
-        pass  # not there, or written by an older version
-    try:
-        result = gate(draft, analysis, report, cache, used)
-        is_tried = result.correction is None or result.correction.outcome != "not tried"
-        if result.outcome != "not run" and is_tried:
-            records().put(key, json.dumps(result.model_dump(mode="json")))
-        return result
+        return gate(draft, analysis, report, cache, used)
     except NightWatchError as trouble:
         log.warning("proving %s: %s", draft.title, trouble)
         if isinstance(trouble, StopTheNight):
             cache.silent = str(trouble)
         left = not_run("trouble", str(trouble))
         return left.model_copy(update={"fix": draft.fix, "usage": trouble.usage or Usage()})
-
-
-def _key(draft: DraftPull, report: RunReport) -> str:
-    options, base = report.options, report.base or report.commit
-    shaping = (str(getattr(options, name)) for name in _SHAPING)
-    at = base.sha if base else ""
-    return f"proofs/{report.night.id}/{digest(draft.fingerprint, draft.fix, at, *shaping)}"
 
 
 def close_sandbox(options: NightOptions) -> None:
@@ -267,26 +283,34 @@ def close_sandbox(options: NightOptions) -> None:
 # The checks of the night's drafts: waited for together, mended once, and said.
 
 
-@step("read checks", patient=True)
+@step("read checks")
 def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
     """Return the CI runs of our drafts."""
     return reading(options).tracker.ci(numbers)
 
 
-@step("mend after checks", "{watched.name}")
-def mend(
-    watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
-) -> GateResult | None:
-    """Another attempt at a draft's fix; None where nothing can be run here."""
-    return there(mend_here, watched, analysis, report, cache)
+def mend_key(_: TaskRunContext, given: dict[str, Any]) -> str:
+    """Name a second attempt by its first one, and what the checks said of that."""
+    watched: Watched = given["watched"]
+    return f"gate/{_fix_key(watched.draft, given['report'], watched.run.model_dump_json())}"
+
+
+@step("mend after checks", "{watched.name}", key=mend_key)
+def mend(watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache) -> GateResult:
+    """Make another attempt at a draft's fix."""
+    result = there(mend_here, watched, analysis, report, cache)
+    if not _is_settled(result):
+        do_not_keep()
+    return result
 
 
 def mend_here(
     watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
-) -> GateResult | None:
+) -> GateResult:
     """Try to mend a fix in this process."""
     briefing = briefing_for(watched.draft, analysis, report, cache, report.usage)
-    return mended(briefing, watched.run) if briefing and report.options.gate else None
+    none = not_run("no sandbox", "no sandbox is available")
+    return mended(briefing, watched.run) if briefing and report.options.gate else none
 
 
 def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
@@ -338,7 +362,8 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         nothing: GateResult | None = None
         arguments = (watched, analysis, report, cache)
         tried = attempt("mending a draft", mend, *arguments, otherwise=nothing)
-        return tried.value, tried.trouble
+        is_here = tried.value is not None and tried.value.kind != "no sandbox"
+        return tried.value if is_here else None, tried.trouble
 
     return Hands(
         look=look,
@@ -353,7 +378,7 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
 # Other pull requests beside ours: whether somebody has made a fix already, or turned it down.
 
 
-@step("read other pull requests", patient=True)
+@step("read other pull requests")
 def read_other_pulls(
     options: NightOptions, paths: tuple[str, ...], since: datetime
 ) -> tuple[OtherPull, ...]:

@@ -32,7 +32,7 @@ from tasks.runner import Attempt, attempt, attempt_and_go_on, step
 from tasks.wiring import masked, nights, publishing, reading, share
 from tasks.wiring.local import records
 from tasks.wiring.proxies import destinations, list_for, record_night
-from tasks.wiring.services import alarms, service_calls, state_of
+from tasks.wiring.services import alarms, code_reads, service_calls, state_of
 
 # Health never fails a night.
 
@@ -45,7 +45,7 @@ NOTHING_KEPT = "results cannot be stored: a retry of the run would pay for its a
 
 
 def with_health(report: RunReport) -> RunReport:
-    """Add to a report how its services are."""
+    """Add to a report how its services are, and what the code cache answered."""
     options, calls, key = report.options, service_calls(), f"{MARK}/{report.night.id}"
     unknown: tuple[NightRecord, ...] = ()
     history = attempt_and_go_on("reading the history", nights().history, otherwise=unknown)
@@ -67,7 +67,8 @@ def with_health(report: RunReport) -> RunReport:
         alarms=alarms(),
         left=destinations(get_current_settings().api.url or ""),
     )
-    return report.model_copy(update={"health": health(report, facts)})
+    update = {"health": health(report, facts), "code_reads": code_reads()}
+    return report.model_copy(update=update)
 
 
 def _count_lessons(options: NightOptions) -> int | None:
@@ -86,7 +87,7 @@ def open_report(options: NightOptions, night: Night) -> RunReport:
     )
 
 
-@step("keep report", patient=True)
+@step("keep report")
 def keep_report(report: RunReport) -> RunReport:
     """Write the report's files; returns the report, which now knows its folder."""
     folder = publishing(report.options).nights.keep(report)
@@ -119,7 +120,7 @@ def show_in_prefect(report: RunReport) -> None:
     )
 
 
-@step("tell", patient=True)
+@step("tell")
 def notify(report: RunReport) -> str:
     """Send the report to the team; returns where to read it."""
     return publishing(report.options).notifier.publish(report)

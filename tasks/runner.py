@@ -2,24 +2,28 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 import httpx
 from prefect import Task, unmapped
-from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
+from prefect.cache_policies import DEFAULT, NO_CACHE, CacheKeyFnPolicy
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext, TaskRunContext
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.futures import PrefectFuture, wait
 from prefect.tasks import exponential_backoff
+from prefect.transactions import get_transaction
 from prefect.utilities.annotations import opaque
+from pydantic import model_validator
 
 from nightwatch_core.analysis.loop import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, WaveResult
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
 from tasks.parameters import ungrouped
 
 GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
@@ -63,24 +67,49 @@ class Step(Task[P, T]):
         return result
 
 
+class Row(Value):
+    """Treatment of a step: each answer is a reason, and of each pair one is given."""
+
+    retried: str = ""
+    not_retried: str = ""
+    kept: str = ""
+    not_kept: str = ""
+
+    @model_validator(mode="after")
+    def _decided(self) -> Self:
+        pairs = ((self.retried, self.not_retried), (self.kept, self.not_kept))
+        if any(bool(yes.strip()) == bool(no.strip()) for yes, no in pairs):
+            raise ValueError("give one of retried and not_retried, and one of kept and not_kept")
+        return self
+
+
+STEPS: Mapping[str, Row] = data_table("tasks", "steps.toml", dict[str, Row])
+"""Every step by its name."""
+
+
 def step(
-    name: str, of: str = "", *, kept: bool = False, patient: bool = False, key: Key | None = None
+    name: str, of: str = "", *, key: Key | None = None
 ) -> Callable[[Callable[P, T]], Step[P, T]]:
     """Make a step of a function; Prefect shows its runs as `name · of`, filled from its arguments.
 
-    A Retry of the run finds the result of a `kept` one, and every run that of one with a `key`. A
-    `patient` one is tried again while the core calls its failure temporary.
+    steps.toml says whether it is retried while the core calls its failure temporary, and whether
+    its result is kept. A Retry of the run finds a kept result, every other run one with a `key`.
     """
-    options: dict[str, Any] = {"task_run_name": f"{name} · {of}" if of else name}
-    if kept or key:
-        options |= {"persist_result": True, "result_serializer": "json"}
-    if key:
-        options["cache_policy"] = CacheKeyFnPolicy(cache_key_fn=key)
-    elif not kept:  # else Prefect writes all arguments as JSON, to make a key that nobody asks for
-        options["cache_policy"] = NO_CACHE
-    if patient:
+    row, label = STEPS[name], f"{name} · {of}" if of else name
+    options: dict[str, Any] = {"task_run_name": label, "cache_policy": NO_CACHE}
+    if row.kept:
+        options |= {"persist_result": True, "result_serializer": "json", "cache_policy": DEFAULT}
+        if key:
+            options["cache_policy"] = CacheKeyFnPolicy(cache_key_fn=key)
+    if row.retried:
         options |= PATIENTLY
     return lambda function: Step(function, name=name, **options)
+
+
+def do_not_keep() -> None:
+    """Keep no result of the step that runs: a Retry runs it again."""
+    if transaction := get_transaction():
+        transaction.write_on_commit = False
 
 
 def key_by_night(name: str, shape: Callable[[dict[str, Any]], tuple[str, ...]]) -> Key:

@@ -30,7 +30,7 @@ _OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itse
 COLLECTING = "--collect"
 
 
-@step("settle batches", patient=True)
+@step("settle batches")
 def settle_batches(options: NightOptions, night: Night) -> Settled:
     """Find open batches over the night's sources, and those that killed nights may have sent."""
     settled = batch_triage.settle(_desk(options), _store(options), reading(options).clock)
@@ -39,7 +39,7 @@ def settle_batches(options: NightOptions, night: Night) -> Settled:
     return settled.model_copy(update={"open": due})
 
 
-@step("probe batches", patient=True)
+@step("probe batches")
 def probe_batches(options: NightOptions) -> str:
     """Check that the service takes batches, before anything is done."""
     return _desk(options).probe()
@@ -63,7 +63,7 @@ def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage)
     return batch_triage.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
-@step("submit a batch", patient=True)
+@step("submit a batch")
 def submit_batch(
     options: NightOptions, night: Night, groups: tuple[ErrorGroup, ...]
 ) -> BatchTriage:
@@ -112,7 +112,7 @@ def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], 
     )
 
 
-@step("read batch", "{batch.id}", patient=True)
+@step("read batch", "{batch.id}")
 def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
     """Read every result, once: what was read is kept before anything else is done with it."""
     if batch.is_intent:
@@ -228,7 +228,7 @@ def overruled(options: NightOptions, choices: Mapping[str, object]) -> tuple[str
     )
 
 
-@step("open the collection", kept=True, patient=True)
+@step("open the collection")
 def open_collection(options: NightOptions, night: str) -> Night:
     """Open a night over the window of the one that submitted; it moves no watermark."""
     batch = _batch(night, leftovers=True)

@@ -21,6 +21,7 @@ from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_setti
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.options import ServiceCalls
 from nightwatch_core.settings import night_options, settings
 from tasks import wiring
@@ -34,12 +35,13 @@ T = TypeVar("T")
 
 
 class Done(NamedTuple):
-    """What came of a worker's work, and what its process has sent so far for this run."""
+    """What came of a worker's work; what its process has sent and read so far for this run."""
 
     value: Any
     trouble: NightWatchError | None
     process: str
     calls: tuple[ServiceCalls, ...]
+    reads: CodeReads
     unrecorded: str  # why the worker's answers are in no bundle
 
 
@@ -109,7 +111,7 @@ def there(function: Callable[[*Ts], T], *arguments: *Ts) -> T:
         return function(*arguments)
     about = runner.run, proxies.shared(), str(results())
     done = send(pickle.dumps((*about, function, arguments)))
-    proxies.take_in(done.process, done.calls, done.unrecorded)
+    proxies.take_in(done.process, done.calls, done.reads, done.unrecorded)
     if done.trouble:
         raise done.trouble
     return cast(T, done.value)
@@ -165,4 +167,5 @@ def work(parcel: bytes) -> Done:
             trouble = error
     recording, process = proxies.current_recording(), f"{socket.gethostname()}-{os.getpid()}"
     unrecorded = recording.recorder.lost if recording else ""
-    return Done(value, trouble, process, services.service_calls(), unrecorded)
+    counted = services.service_calls(), services.code_reads()
+    return Done(value, trouble, process, *counted, unrecorded)

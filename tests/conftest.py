@@ -9,6 +9,12 @@ import hypothesis
 import pytest
 from machine import needs
 
+from flows.commands.night import STARTUP_SECONDS
+
+# Of every server that a test or its programs start, as of a night's: Prefect's own 20 s are too few
+# on a busy machine. Prefect reads it when it is imported.
+os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] = STARTUP_SECONDS
+
 # The same examples every time, however slow the machine; `make fuzz` looks for new ones.
 hypothesis.settings.register_profile(
     "nightwatch", deadline=None, derandomize=True, database=None, max_examples=50
@@ -84,5 +90,6 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         settings.PREFECT_SERVER_SERVICES_PAUSE_EXPIRATIONS_ENABLED: False,
         settings.PREFECT_SERVER_SERVICES_CANCELLATION_CLEANUP_ENABLED: False,
     }
-    with settings.temporary_settings(quiet), prefect_test_harness(server_startup_timeout=120):
+    limit = int(STARTUP_SECONDS)
+    with settings.temporary_settings(quiet), prefect_test_harness(server_startup_timeout=limit):
         yield

@@ -1,7 +1,8 @@
 """Words for the source code the errors come from."""
 
+import re
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from nightwatch_core.models.value import Value
 
@@ -36,6 +37,76 @@ class Commit(Value):
     address: str = ""  # of the repository on the web; empty: not known
     because: str = ""  # why this one: "release 2026.11.3", "head of main"
     is_named: bool = False  # by a release, a deployment or an option; not by a time alone
+
+    @property
+    def folder(self) -> str:
+        """Return the folder of what is kept of the commit.
+
+        >>> Commit(repository="Acme/Shop", sha="1a2b").folder
+        'code/acme__shop/1a2b'
+        """
+        name = re.sub(r"[^a-z0-9._-]", "_", self.repository.lower().replace("/", "__"))
+        return f"code/{name[:120].lstrip('.') or 'repository'}/{self.sha}"
+
+
+class CodePlaces(Value):
+    """Lines of files at one commit, the failing one first."""
+
+    commit: Commit
+    places: tuple[tuple[str, int | None], ...]  # path in the repository, line from 1
+
+    @property
+    def short(self) -> str:
+        """Return a name for people.
+
+        >>> shop = Commit(repository="acme/shop", sha="1a2b3c4d5e")
+        >>> CodePlaces(commit=shop, places=(("app/cart.py", 3), ("app/a.py", None))).short
+        'acme/shop@1a2b3c4 app/cart.py:3 and 1 more'
+        """
+        path, line = self.places[0]
+        more = f" and {len(self.places) - 1} more" if len(self.places) > 1 else ""
+        place = f"{path}:{line}" if line else path
+        return f"{self.commit.repository}@{self.commit.sha[:7]} {place}{more}"
+
+
+class CodeAnswer(Value):
+    """What a `CodeReader` answered."""
+
+    method: str  # of the reader
+    arguments: tuple[str | int | None, ...]
+    answer: Any  # as JSON
+
+
+class CodeRead(Value):
+    """Files of a commit, and other answers of its reader, as they are kept."""
+
+    commit: Commit
+    answers: tuple[CodeAnswer, ...] = ()
+
+
+class CodeReads(Value):
+    """Counts of a night's reads of code."""
+
+    different: int = 0
+    known: int = 0  # thereof answered from earlier nights
+    asked: int = 0  # repeated ones included
+
+    @property
+    def saved(self) -> int:
+        """Return how many reads needed no request to the repository.
+
+        >>> CodeReads(different=46, known=41, asked=92).saved
+        87
+        """
+        return self.asked - (self.different - self.known)
+
+    def __add__(self, other: "CodeReads") -> "CodeReads":
+        """Return the reads of two processes together."""
+        return CodeReads(
+            different=self.different + other.different,
+            known=self.known + other.known,
+            asked=self.asked + other.asked,
+        )
 
 
 class SearchHit(Value):

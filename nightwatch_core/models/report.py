@@ -6,7 +6,7 @@ from typing import Any, Literal
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Experience, Forecast, TierRecord, Usage
 from nightwatch_core.models.assignment import BatchTriage
-from nightwatch_core.models.code import Commit, DraftCi
+from nightwatch_core.models.code import CodeReads, Commit, DraftCi
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.knowledge import (
     IgnoreSuggestion,
@@ -170,6 +170,7 @@ class RunReport(Value):
     forecast: Forecast | None = None  # of what the model costs; None: nothing, or nobody knew
     experience: Experience = Experience()
     health: Health | None = None  # how its services were; None: nobody looked
+    code_reads: CodeReads = CodeReads()  # that the code cache answered, or passed on
     changes: tuple[Change, ...] = ()  # since the night before; empty: nothing to compare with
     started: datetime
     finished: datetime

@@ -89,6 +89,13 @@ def bare_code(options: NightOptions) -> ports.CodeHost:
     return proxies.recorded(ports.CodeHost, "code", host)
 
 
+def code_cache(options: NightOptions) -> ports.CodeCache | None:
+    """Return what keeps code that was read; None in a replay, which has its answers."""
+    instead = replacement()
+    host = instead.reading.code if instead else _reading(options, settings()).code
+    return host if isinstance(host, ports.CodeCache) else None
+
+
 def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports.ProjectDocuments]:
     """Return what `nightwatch prepare` needs: the code unmasked, the sandbox, and its documents."""
     at, instead = settings(), replacement()
@@ -244,6 +251,7 @@ def reset_ports() -> None:
     _reading.cache_clear()
     _publishing.cache_clear()
     services.bare_code.cache_clear()
+    services.code_memory.cache_clear()
     night_cache.cache_clear()
 
 

@@ -23,11 +23,13 @@ from nightwatch_core import ports
 from nightwatch_core.adapters.local.quiet import LocalNotifier, SystemClock
 from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.atomic_files import make_private
+from nightwatch_core.adapters.stores.code_cache import READS
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.adapters.stores.postgres import located
 from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, SentRequests, is_private
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.options import Destination, NightOptions, ServiceCalls
 from nightwatch_core.models.report import Bundle, Night, RunReport
 from nightwatch_core.privacy import redaction
@@ -303,9 +305,12 @@ def join(name: str, options: NightOptions | None, night: Night | None) -> None:
         _current[0].recorder.lose(elsewhere)
 
 
-def take_in(process: str, calls: tuple[ServiceCalls, ...], unrecorded: str) -> None:
-    """Count what another process sent; where it could not record, the night has no bundle."""
+def take_in(
+    process: str, calls: tuple[ServiceCalls, ...], reads: CodeReads, unrecorded: str
+) -> None:
+    """Count what another process did; where it could not record, the night has no bundle."""
     METER.count_elsewhere(process, calls)
+    READS.count_elsewhere(process, reads)
     if unrecorded and (recording := current_recording()):
         recording.recorder.lose(NightWatchError(unrecorded))
 

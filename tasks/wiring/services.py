@@ -21,13 +21,13 @@ from nightwatch_core.adapters.claude.features import priced as priced
 from nightwatch_core.adapters.local.quiet import SystemClock, quiet_batch_store, quiet_batches
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, open_place
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES, runner
-from nightwatch_core.adapters.stores.code_cache import recorded_host
+from nightwatch_core.adapters.stores.code_cache import READS, new_memory, recorded_host
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
 from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.code import Commit
+from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
 from nightwatch_core.privacy.scrubber import Scrub
@@ -326,9 +326,15 @@ def sign_in(settings: Settings, *, writes: bool) -> Any:
 
 def recorded_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code, masked before it is kept."""
-    by = proxies.scrubber(at)
-    records = redacted_records(local.CodeRecords(), by.scrub)
-    return recorded_host(redacted_host(_bare(options, at), by), records)
+    by, kept = proxies.scrubber(at), local.CodeRecords()
+    records = redacted_records(kept, by.scrub)
+    return recorded_host(redacted_host(_bare(options, at), by), records, kept, code_memory())
+
+
+@lru_cache(maxsize=1)
+def code_memory() -> Any:
+    """Return what this process has read of code, whatever the options."""
+    return new_memory()
 
 
 @lru_cache(maxsize=4)
@@ -404,9 +410,15 @@ def service_calls() -> tuple[ServiceCalls, ...]:
     return tuple(METER.calls().values())
 
 
+def code_reads() -> CodeReads:
+    """Return the counts of reads of code since the night began, those of its workers too."""
+    return READS.reads()
+
+
 def begin_counting() -> None:
-    """Forget what was sent before: a night begins."""
+    """Forget what was sent and read before: a night begins."""
     METER.reset()
+    READS.reset()
     MANIFEST.reset()
     proxies.second_check(settings()).reset()
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-STARTING = 180.0  # seconds
+from flows.commands.night import STARTUP_SECONDS
+
+STARTING = float(STARTUP_SECONDS)
 NOTHING: Mapping[str, str] = {}
 # Of a server that is asked for nothing but to remember runs: many nights at once are quicker.
 QUIET: Mapping[str, str] = {

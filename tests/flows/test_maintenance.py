@@ -1,7 +1,10 @@
 import os
 
+from night_world import PREFECT
+
 from flows.maintenance import maintenance
 
+pytestmark = PREFECT
 OLD = 1_700_000_000.0
 
 

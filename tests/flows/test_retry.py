@@ -4,43 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flow_runs import Retried
 from night_world import CART, PAY, PREFECT, by_case, worlds
-from prefect import Flow
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun
-from prefect.flow_engine import run_flow
-from prefect.states import AwaitingRetry
 from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from flows.one_error import one_error
-from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.slow, *PREFECT]
-
-
-class Retried:
-    """A flow's run, and the same run again."""
-
-    def __init__(self, world: Dependencies, flow: Flow[..., Any], **choices: object) -> None:
-        self.world, self.flow, self.choices = world, flow, choices
-        with get_client(sync_client=True) as client:
-            self.id = client.create_flow_run(flow, parameters=choices).id
-
-    def run(self) -> RunReport:
-        """Run it from where its state stands."""
-        with get_client(sync_client=True) as client:
-            run: FlowRun = client.read_flow_run(self.id)
-        with using(self.world):
-            report: RunReport = run_flow(self.flow, flow_run=run, parameters=self.choices)
-        return report
-
-    def again(self) -> RunReport:
-        """What the button does, and then the worker."""
-        with get_client(sync_client=True) as client:
-            client.set_flow_run_state(self.id, AwaitingRetry(), force=True)
-        return self.run()
 
 
 def weak_for_payments(conversation: Any) -> object:

@@ -18,6 +18,7 @@ from flows.nightly import nightly
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.view import as_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = json.loads((ROOT / "tests/core/sample/sample_truth.json").read_text(encoding="utf-8"))
@@ -138,6 +139,14 @@ def test_a_second_sample_night_knows_and_opens_nothing_twice(sample: Sample) -> 
     assert all(a.confidence == "low" for a in second.analyses if a.ending.kind != "reused")
     outbox = [path.name for path in sample.state.glob("nights/*/outbox/issue-*.md")]
     assert len(outbox) == len(set(outbox))
+
+
+def test_a_second_sample_night_has_read_most_of_its_code_before(sample: Sample) -> None:
+    first, second = sample.first.code_reads, sample.second.code_reads
+    assert first.known == 0
+    assert first.saved > 0, "several steps read one file"
+    assert second.known > second.different / 2
+    assert "answered from earlier nights" in as_markdown(sample.second)
 
 
 def test_drafts_are_real_branches_whose_tests_pass(sample: Sample, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import yaml
 from connected.prefect_server import answers, free_port
 from git_repositories import Change, repository
 
+from flows.commands.night import STARTUP_SECONDS
+
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 CHANNEL = "C0SECRET77"
@@ -95,7 +97,11 @@ def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prefect]:
     )
     running = [server]
     try:
-        eventually(lambda: answers(f"{tool.address}/health"), 120, "the server did not start")
+        eventually(
+            lambda: answers(f"{tool.address}/health"),
+            float(STARTUP_SECONDS),
+            "the server did not start",
+        )
         template = _with_secret(tool)
         tool.run(
             *("work-pool", "create", "nightwatch", "--type", "process"),

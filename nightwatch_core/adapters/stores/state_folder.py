@@ -109,7 +109,8 @@ def state_folder(state: Path) -> StateFolder:
     return StateFolder(free=disk.free, size=disk.total)
 
 
-OURS = ("analysis", "code", "night", "turns")  # folders of Prefect's results that are named by us
+# folders of Prefect's results that are named by us
+OURS = ("analysis", "code", "gate", "health", "night", "proofs", "runs", "single", "talks", "turns")
 DAY = 86_400.0  # seconds
 
 
