@@ -21,7 +21,7 @@ from nightwatch_core.triage import batch_triage
 from nightwatch_core.triage.batch_triage import Plan, Questions, ReadBatch
 from tasks.night import begin_night
 from tasks.runner import step, when_unwell
-from tasks.wiring import nights, publishing, reading, reset_ports, with_default_ports
+from tasks.wiring import check_prices, nights, publishing, reading, reset_ports, with_default_ports
 from tasks.wiring.services import kept_batches
 
 log = logging.getLogger(__name__)
@@ -212,8 +212,9 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
     report = nights().report(batch.night)
     kept = report.options.model_dump(exclude=set(_OWN)) if report else {}
     given = {name: value for name, value in choices.items() if value is not None}
-    options = night_options({**kept, **given, "batch_mode": False})
-    return with_default_ports(options)
+    options = with_default_ports(night_options({**kept, **given, "batch_mode": False}))
+    check_prices(options, by_agents=not given.get("model"))
+    return options
 
 
 def overruled(options: NightOptions, choices: Mapping[str, object]) -> tuple[str, ...]:
