@@ -29,6 +29,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "Sell")
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("NIGHTWATCH_CONFIG", "")  # `init` sets it: for this test alone
     monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
     monkeypatch.delenv("NIGHTWATCH_CONFIG", raising=False)
     return folder
