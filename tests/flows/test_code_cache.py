@@ -96,9 +96,7 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
-def test_a_second_night_finds_the_code_in_records_and_asks_for_none(
-    server: GitHub,
-) -> None:
+def test_a_second_night_finds_the_code_in_records_and_asks_for_none(server: GitHub) -> None:
     with using(world_on(server)):
         nightly(max_errors=3)
     assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
