@@ -65,7 +65,7 @@ class CodePlaces(Value):
         """
         path, line = self.places[0]
         more = f" and {len(self.places) - 1} more" if len(self.places) > 1 else ""
-        place = f"{path}:{line}" if line else path
+        place = f"{path[-80:]}:{line}" if line else path[-80:]
         return f"{self.commit.repository}@{self.commit.sha[:7]} {place}{more}"
 
 

@@ -12,6 +12,7 @@ from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models.analysis import Analysis, Ending, Failure
 from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.errors import (
     Case,
     DroppedGroup,
@@ -140,6 +141,7 @@ def known(**changes: object) -> RunReport:
         "analyses": (one, other),
         "dropped": report.dropped[:1],
         "health": well(),
+        "code_reads": CodeReads(different=46, known=41, asked=1_092),
     }
     return empty(**(values | changes))
 

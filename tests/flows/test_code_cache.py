@@ -86,7 +86,8 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
     sha = server.git.run("rev-parse", "main")
     files = [path for path in (tmp_path / "results/code").rglob("*") if path.is_file()]
     names = {str(path.relative_to(tmp_path / "results")) for path in files}
-    kinds = {"read_file", "blame", "show_commit"}  # what was asked for; who wrote the failing line
+    # What was asked for; who wrote the failing line.
+    kinds = {"paths", "read_file", "blame", "show_commit"}
     for name in names:
         assert re.fullmatch(f"code/acme__shop/{sha}/({'|'.join(kinds)})-[0-9a-f]{{24}}", name)
     assert len(names) == len(kinds)
@@ -95,14 +96,11 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
-def test_a_second_night_finds_the_code_in_records_and_asks_for_the_tree_alone(
-    server: GitHub,
-) -> None:
+def test_a_second_night_finds_the_code_in_records_and_asks_for_none(server: GitHub) -> None:
     with using(world_on(server)):
         nightly(max_errors=3)
     assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
     server.requests.clear()
     with using(world_on(server)):  # another process: nothing is in memory
         nightly(max_errors=3, force=True)
-    sha = server.git.run("rev-parse", "main")
-    assert code_requests(server) == [f"GET /git/trees/{sha}"]
+    assert code_requests(server) == []

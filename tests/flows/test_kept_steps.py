@@ -135,7 +135,7 @@ class Sandbox(ScriptedSandbox):
         return super().run(commit, changes, command)
 
 
-def testing(sandbox: ScriptedSandbox, **options: object) -> Retried:
+def proving(sandbox: ScriptedSandbox, **options: object) -> Retried:
     """A night that tests one fix."""
     world = worlds((CART, PAY), MemoryModel([by_case]))
     world = replace(world, reading=replace(world.reading, sandbox=sandbox))
@@ -144,7 +144,7 @@ def testing(sandbox: ScriptedSandbox, **options: object) -> Retried:
 
 def test_a_retry_of_a_finished_night_tests_no_fix_again() -> None:
     sandbox = Sandbox()
-    night = testing(sandbox)
+    night = proving(sandbox)
     first = night.run()
     ran = sandbox.runs
     assert ran > 0
@@ -172,7 +172,7 @@ class Cut(MemoryNights):
 
 def test_a_night_that_was_killed_after_the_gate_tests_no_fix_again() -> None:
     sandbox = Sandbox()
-    night = testing(sandbox)
+    night = proving(sandbox)
     night.world = replace(night.world, publishing=replace(night.world.publishing, nights=Cut()))
     with pytest.raises(PowerCut):
         night.run()
@@ -187,7 +187,7 @@ def test_a_night_that_was_killed_after_the_gate_tests_no_fix_again() -> None:
 def test_a_fix_that_could_not_be_tested_here_is_tested_by_a_retry() -> None:
     sandbox = Sandbox()
     sandbox.lacking = "no namespaces here"
-    night = testing(sandbox)
+    night = proving(sandbox)
     first = night.run()
     assert first.analyses[0].gate.outcome == "not run"
     sandbox.lacking = ""

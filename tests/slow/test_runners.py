@@ -33,10 +33,10 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 pytest.importorskip("prefect_ray", reason="the extra ray is not installed")
 pytestmark = pytest.mark.slow
 # Times, of which short ones are not told, and costs: every process asks for the model's features,
-# and who asks first at the model's cache pays more.
+# and who asks first at the model's cache pays more. Every process reads code.
 VARYING = re.compile(
     r"\d{4}-\d\d-\d\d[ T][\d:]{5}|[ (]+(\d+ min )?[\d.]+ s\b\)?|[0-9a-f]{40}"
-    r"|(?<=_used: )[\d.]+|\$[\d.]+|^(- Work: |All services |- Sent to ).*$",
+    r"|(?<=_used: )[\d.]+|\$[\d.]+|^(- Work: |All services |- Sent to |- Code cache: ).*$",
     re.MULTILINE,
 )
 USD = 1.5  # of a night
