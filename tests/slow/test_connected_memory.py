@@ -256,8 +256,7 @@ def test_an_issue_that_a_merged_draft_refers_to_waits_for_production_and_not_for
 
         world.next_day(traffic=TRAFFIC, release="v1.9.1")
         passed(world.night(*TWO))
-        (line,) = lines_about(world, f"issue #{issue}>")
-        assert f"verified, can be closed: issue #{issue}>" in line
+        assert len(lines_about(world, f"verified, can be closed: issue #{issue}>")) == 1
 
 
 def _undone_and_told_once(world: Days) -> None:
