@@ -12,7 +12,6 @@ from nightwatch_core.memory.outcomes import (
     REOPENED,
     SHUT,
     apply_outcomes,
-    is_only_rejected,
     mark_answered,
     open_trouble,
 )
@@ -167,11 +166,10 @@ LOOKED_AGAIN = "looked again"  # verdict of a night whose answer proved less tha
 def _outweighs(earlier: knowledge.Lesson, fresh: knowledge.Lesson) -> bool:
     """Tell whether an earlier lesson on the same code proved more than a fresh one.
 
-    Production or people may have shown that it was wrong; then a model's answer takes its place
-    whatever it proves, and the rules' answer the place of one by rules.
+    What production showed or people said speaks against it; then the answer of a model, which was
+    told so, takes its place whatever it proves, and the rules' answer the place of one by rules.
     """
-    is_discredited = bool(open_trouble(earlier)) and not is_only_rejected(earlier)
-    if is_discredited and (fresh.model != RULES or earlier.model == RULES):
+    if open_trouble(earlier) and (fresh.model != RULES or earlier.model == RULES):
         return False
     return _strength(earlier) > _strength(fresh)
 

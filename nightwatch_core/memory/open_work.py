@@ -43,18 +43,17 @@ def unanswered_rejections(
     lessons: Iterable[Lesson], own: Iterable[OwnItem], tonight: Tonight
 ) -> tuple[Rejection, ...]:
     """Return the drafts that people closed lately and whose reviewers were told nothing since."""
-    since = tonight.night.window.until - LOOK_BACK
+    since = occurrences.night_date(tonight.night) - LOOK_BACK
     closed = {
         item.number: item
         for item in own
         if (item.kind, item.state) == ("pull", "closed") and not item.as_patch
-        if item.closed_at and occurrences.aware(item.closed_at) >= since
     }
     found: dict[int, Rejection] = {}
     for lesson in lessons:
         for event in lesson.outcomes:
             item = closed.get(event.number or 0)
-            if event.kind != "closed unmerged" or event.told or item is None:
+            if event.kind != "closed unmerged" or event.told or item is None or event.on < since:
                 continue
             if lesson.names.isdisjoint(item.names):
                 continue

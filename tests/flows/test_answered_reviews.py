@@ -44,8 +44,7 @@ class Shop:
         return report
 
     def reject(self, number=2, **more):
-        now = self.world.reading.clock.now()
-        closed = {"state": "closed", "words": (WORDS,), "closed_at": now, **more}
+        closed = {"state": "closed", "words": (WORDS,), **more}
         items = self.outbox.items
         items[:] = [i.model_copy(update=closed) if i.number == number else i for i in items]
 
@@ -167,6 +166,9 @@ def test_what_cannot_be_answered_is_not_tried_every_night():
 
 
 def test_an_old_rejection_is_left_alone():
-    shop = rejected(answer("shop/cart.py", QUOTE, (FIRST,)))
-    shop.reject(closed_at=SEEN - timedelta(days=91))
+    shop = rejected(UNSURE)
+    shop.see(PAY)
+    assert len(shop.night(max_errors=1).rejections) == 1
+    shop.see(CART)
+    shop.world.reading.clock.pass_by(timedelta(days=91).total_seconds())
     assert shop.night().rejections == ()

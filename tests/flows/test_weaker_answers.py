@@ -40,6 +40,11 @@ class Shop:
         self.world.reading.clock.pass_by(timedelta(days=1).total_seconds())
         return report
 
+    def reject(self, words):
+        items = self.world.reading.tracker.items
+        closed = {"state": "closed", "words": (words,)}
+        items[:] = [i.model_copy(update=closed) if i.kind == "pull" else i for i in items]
+
     @property
     def lesson(self):
         (lesson,) = self.world.publishing.knowledge.lessons.values()
@@ -112,6 +117,14 @@ def test_once_the_quoted_line_is_another_one_a_weaker_answer_takes_its_place(sho
     shop.write("def total(lines):\n    return summed(lines)\n")
     shop.night(model(GUESS))
     assert not shop.lesson.has_cause
+
+
+def test_what_people_said_of_it_lets_a_model_that_heard_them_be_less_sure(shop):
+    shop.reject("That is not the cause.")
+    shop.night(RulesModel(), model="rules")
+    assert shop.lesson.confidence == "medium"
+    shop.night(model(GUESS))
+    assert shop.lesson.confidence == "low"
 
 
 def test_an_equally_sure_answer_takes_its_place(shop):

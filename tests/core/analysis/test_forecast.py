@@ -113,3 +113,8 @@ def test_an_error_whose_like_cost_less_and_was_merged_is_worth_more():
     seldom = case(group(error_class="KeyError", occurrences=9))
     assert worth(often, Experience()) > worth(seldom, Experience())
     assert worth(seldom, known) > worth(often, known)
+
+
+def test_a_merge_that_a_night_for_nothing_noticed_counts():
+    known = experience((night(cost=1.0), night(cost=None, merged=1)), (), "m")
+    assert (known.cost, known.merged) == (1.0, 1)

@@ -176,7 +176,7 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
     night = view(empty(errors=1, analyses=(bare,)))
     assert night.findings[0].title == "KeyError: 'EUR'"
     assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
-    assert night.headline == "1 error group analysed: 1 with a low-confidence cause"
+    assert night.headline == "1 error group analysed: 1 low-confidence cause"
 
 
 WENT = ("going on", "it ran out of turns", "in the first conversation, because it ran out of turns")
