@@ -329,8 +329,10 @@ def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
         )
     else:
         console.print("No suggestions.")
-        for reason in report.learned.no_suggestion:
-            console.print(Text(line(reason, 300)))
+    if report.learned.no_suggestion:
+        console.print("Not suggested:")
+    for reason in report.learned.no_suggestion:
+        console.print(Text(f"  {line(reason, 300)}"))
 
 
 @ignore.command()

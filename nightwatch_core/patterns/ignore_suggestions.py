@@ -213,6 +213,9 @@ class _History:
             transient |= names if TRANSIENT in telling_tags(analysis) else set()
         self.fixed, self.transient, self.in_work = fixed, transient, _in_work(report, lessons)
         self._sightings = Sightings(nights)
+        self._closed_by: dict[int | None, str] = {
+            item.number: item.closed_by for item in report.outcomes if item.kind == "issue"
+        }
         self.lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
         self.reasons = {lesson.fingerprint: self._why_not_noise(lesson) for lesson in lessons}
         self.noise = [lesson for lesson in lessons if not self.reasons[lesson.fingerprint]]
@@ -364,7 +367,7 @@ class _History:
 
     def _reason(self, about: list[Lesson]) -> str:
         if declined := [event for lesson in about if (event := _accepted(lesson))]:
-            return f"known and accepted: {_closed_issue(declined[-1])}"
+            return f"known and accepted: {self._closing(declined[-1])}"
         if all(map(_by_rules, about)) and (sign := self.sign(about[0])):
             return sign.reason
         return LOW if all(map(_always_low, about)) else PASSES
@@ -391,11 +394,16 @@ class _History:
             if not declined
             else "",
             f"it went away by itself {plural(gone, 'time')}" if gone else "",
-            _closed_issue(declined[-1]) if declined else "",
+            self._closing(declined[-1]) if declined else "",
             f"the rule covers each of its {len(messages)} messages" if len(messages) > 1 else "",
         )
         titles = "; ".join(as_group(lesson).title for lesson in lessons[:3])
         return line(f"{'; '.join(filter(None, parts))}: {titles}", 600)
+
+    def _closing(self, event: OutcomeEvent) -> str:
+        by = f" by @{line(name, 40)}" if (name := self._closed_by.get(event.number)) else ""
+        said = f": “{line(event.words[-1], 120)}”" if event.words else ""
+        return f"issue #{event.number} was closed as not planned on {event.on}{by}{said}"
 
     def _passes(self, lesson: Lesson) -> bool:
         return self._is_transient(lesson) or (_by_rules(lesson) and self.sign(lesson) is OUTSIDE)
@@ -432,11 +440,6 @@ def _accepted(lesson: Lesson) -> OutcomeEvent | None:
     """Return the event by which people closed its issue as not planned; None where it is not so."""
     events = [event for event in lesson.outcomes if event.kind not in FEEDBACK]
     return events[-1] if events and events[-1].kind == "not planned" else None
-
-
-def _closed_issue(event: OutcomeEvent) -> str:
-    said = f": “{line(event.words[-1], 120)}”" if event.words else ""
-    return f"issue #{event.number} was closed as not planned on {event.on}{said}"
 
 
 def _dates(lesson: Lesson) -> int:

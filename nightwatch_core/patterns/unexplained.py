@@ -49,9 +49,7 @@ def unexplained(
     explained = [held for held in by_error(lessons) if any(item.has_cause for item in held)]
     known = {item.fingerprint for held in explained for item in held}
     by_place: dict[tuple[str, str, str], list[Lesson]] = defaultdict(list)
-    recent = (
-        item for item in open_lessons(lessons) if (item.file or item.fingerprint) not in known
-    )
+    recent = (item for item in open_lessons(lessons) if item.fingerprint not in known)
     for lesson in sorted(recent, key=lambda item: item.first_detected):
         by_place[_key(lesson)].append(lesson)
     sightings = Sightings(nights)

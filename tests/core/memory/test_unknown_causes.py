@@ -123,20 +123,23 @@ def test_nobody_searches_it_draws_notes_from_it_or_offers_it():
     assert [one.gotchas for one in as_task(noted).notes] == [("The moon is full",)]
 
 
-def test_no_pattern_is_seen_in_it_tonight_or_over_two_nights():
+def test_no_pattern_says_more_of_it_than_that_it_comes_back():
     told = {"evidence": (Evidence(path="app/rate.rb", line=12, quote="x", verified=True),)}
     tonight = tuple(
         unknown(of=lesson_shapes.one_group(f"v1:{n}"), confidence="medium", **told)
         for n in range(4)
     )
     kept = tuple(
-        lesson(f"v1:{n}", root_cause="", nights=seen(1, 2), module="app/rate.rb") for n in range(4)
+        lesson(f"v1:{n}", root_cause="", nights=seen(1, 2, 3, 4), module="app/rate.rb")
+        for n in range(4)
     )
-    assert detect(tonight, kept) == ()
+    assert detect(tonight, ()) == ()
+    (pattern,) = detect(tonight, kept)
+    assert (pattern.rule, len(pattern.fingerprints)) == ("unexplained", 4)
+    assert pattern.description.startswith("Cause unknown. Seen on 4 of 4 nights since ")
     causes = tuple(one.model_copy(update={"handover": None}) for one in tonight)
     assert detect(causes, kept)
-    known = {"root_cause": "Why.", "nights": seen(1, 2, 3, 4)}
-    assert detect((), tuple(one.model_copy(update=known) for one in kept))
+    assert detect((), tuple(one.model_copy(update={"root_cause": "Why."}) for one in kept))
 
 
 def test_the_scoreboard_is_not_charged():

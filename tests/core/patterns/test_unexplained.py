@@ -135,7 +135,7 @@ def test_it_closes_when_the_error_is_gone_and_opens_when_it_is_back():
 
 
 def test_a_known_cause_wins():
-    explained = lesson("v1:a", nights=seen(1, 2, 3, 4), root_cause="The lookup knows no LU.")
+    explained = lesson("v1:a", nights=seen(1, 2, 3, 4), file="errors/a.md")
 
     def lessons(day):
         return (unknown(),) if day < 4 else (explained, unknown("v1:b", aliases=("v1:a",)))

@@ -152,6 +152,12 @@ def test_what_people_accepted_is_proposed_at_once_in_their_words():
             "known and accepted: issue #228 was closed as not planned on 2031-03-02: "
             "“Known and accepted”"
         )
+        issue = OwnItem(
+            kind="issue", number=228, fingerprint="v1:a", state="closed", closed_by="ann\n"
+        )
+        (named,) = advised(item, outcomes=(issue,)).suggestions
+        assert "as not planned on 2031-03-02 by @ann: “Known and accepted”" in named.reason
+        assert "as not planned on 2031-03-02 by @ann" in named.evidence
         (rule,) = rules_from(f"- pattern: {found.pattern!r}\n  match: {found.match}\n").rules
         assert rule.pattern == found.pattern
 
