@@ -265,7 +265,7 @@ def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refus
 
 def _receipt(kept: str) -> Receipt | None:
     try:
-        return Receipt.model_validate_json(kept)
+        return Receipt.model_validate_json(kept, extra="ignore")
     except ValidationError:
         return None
 
@@ -436,7 +436,7 @@ class NightStore:
 
 def _record_in(row: Any) -> NightRecord | None:
     try:
-        return NightRecord.model_validate_json(row["record"])
+        return NightRecord.model_validate_json(row["record"], extra="ignore")
     except ValidationError:
         return None
 
@@ -448,7 +448,7 @@ def _moment(at: datetime) -> str:
 def _read(file: Path) -> RunReport | None:
     """The report in a report.json; None where there is none that can be read."""
     try:
-        return RunReport.model_validate_json(file.read_bytes())
+        return RunReport.model_validate_json(file.read_bytes(), extra="ignore")
     except (OSError, ValidationError):
         return None
 

@@ -235,6 +235,16 @@ def test_reports_newest_first_without_those_that_cannot_be_read(store, tmp_path)
     assert [each.night.id for each in store.reports()] == ["c", "b"]
 
 
+def test_a_report_with_fields_that_left_since_is_read_without_them(store):
+    report = complete()
+    file = Path(store.keep(report)) / "report.json"
+    kept = json.loads(file.read_text())
+    kept["analyses"][0]["handed"] = ["a fact of another error"]
+    kept["weather"] = {"rain": True}
+    file.write_text(json.dumps(kept))
+    assert store.report(report.night.id).analyses == report.analyses
+
+
 def test_one_report_by_its_night(store):
     report = lived(store, complete())
     assert store.report(NAME) == report
