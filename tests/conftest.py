@@ -48,21 +48,24 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.fixture(autouse=True)
 def own_environment(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """No test sees the user's settings, and none writes into the checkout's state folder.
 
-    A folder is made for those alone that ask for one: it takes longer than most tests.
+    What a command sets for its own process, as `init` and `--config` do, ends with the test. A
+    folder is made for those alone that ask for one: it takes longer than most tests.
     """
+    before = {**os.environ}
     if "tmp_path" in request.fixturenames:
         place = request.getfixturevalue("tmp_path")
     else:
         place = tmp_path_factory.getbasetemp() / f"test-{next(NUMBERS)}"
     for name in [name for name in os.environ if name.startswith(OURS)]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("NIGHTWATCH_STATE", str(place / "state"))
+        del os.environ[name]
+    os.environ["NIGHTWATCH_STATE"] = str(place / "state")
+    yield
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.fixture(scope="session")
