@@ -11,14 +11,16 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.builder import add_ci, add_publications, with_gates
 from tasks import publish
 from tasks.knowledge import read_outcomes
-from tasks.night import reopened_report
+from tasks.night import reopened
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import keep_report
 from tasks.runner import one_by_one, stop_where_stopped
+from tasks.wiring.opening import OpenNight
 from tasks.workers import NightRunner
 
 
 def publish_findings(
+    night: OpenNight,
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     on_receipt: Callable[[Receipt], object] = lambda _: None,
@@ -29,24 +31,23 @@ def publish_findings(
     Fixes are tested before, so that an issue can say why a fix is no draft. `on_receipt` gets
     every receipt, `on_gate` every test of a fix.
     """
-    options, night = report.options, report.night
-    report, compared = publish.with_overlapping_pulls(report, own)
-    cache = publish.new_cache(options, night.fence)
+    report, compared = publish.with_overlapping_pulls(night, report, own)
+    cache = publish.new_cache(night, report.night.fence)
     try:
-        gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
+        gates = publish.through_the_gate(night, report, own, cache, on_result=on_gate)
         tested = with_gates(report, gates)
-        skips = publish.plan_pulls(options, tested, own, ()).skips
-        issues = publish.plan_issues(options, tested, own, skips)
-        opened = one_by_one(publish.publish, issues.proposals, options, night, on_result=on_receipt)
+        skips = publish.plan_pulls(night, tested, own, ()).skips
+        issues = publish.plan_issues(night, tested, own, skips)
+        opened = one_by_one(publish.publish, issues.proposals, night, on_result=on_receipt)
         # What reopening made due.
-        gates = publish.through_the_gate(report, own, cache, opened, gates, on_gate)
-        pulls = publish.plan_pulls(options, with_gates(report, gates), own, opened)
-        drafted = one_by_one(publish.publish, pulls.proposals, options, night, on_result=on_receipt)
+        gates = publish.through_the_gate(night, report, own, cache, opened, gates, on_gate)
+        pulls = publish.plan_pulls(night, with_gates(report, gates), own, opened)
+        drafted = one_by_one(publish.publish, pulls.proposals, night, on_result=on_receipt)
         made = (*opened, *drafted)
-        answers = publish.plan_answers(options, with_gates(report, gates), own, made, pulls.skips)
-        told = one_by_one(publish.publish, answers, options, night, on_result=on_receipt)
+        answers = publish.plan_answers(with_gates(report, gates), own, made, pulls.skips)
+        told = one_by_one(publish.publish, answers, night, on_result=on_receipt)
     finally:
-        publish.close_sandbox(options)
+        publish.close_sandbox(night)
     return PublishResult(
         receipts=(*made, *told),
         skips=(*issues.skips, *pulls.skips),
@@ -67,9 +68,15 @@ def act(night: str, **choices: Any) -> RunReport:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    report = reopened_report(night, choices, "publish", "dry_run")
-    acted = publish_findings(report, read_outcomes(report.options))
-    report = keep_report(add_publications(report, acted))
-    report_with_ci = keep_report(add_ci(report, publish.watch_ci(report, acted)))
+    with reopened(night, choices, "publish", "dry_run") as (opened, report):
+        return publish_kept(opened, report)
+
+
+def publish_kept(opened: OpenNight, report: RunReport) -> RunReport:
+    """Publish what a kept report found, and keep the report with the results."""
+    acted = publish_findings(opened, report, read_outcomes(opened))
+    report = keep_report(opened, add_publications(report, acted))
+    watched = publish.watch_ci(opened, report, acted)
+    report_with_ci = keep_report(opened, add_ci(report, watched))
     stop_where_stopped(acted.stopped)
     return report_with_ci

@@ -6,12 +6,13 @@ from prefect import flow
 
 from nightwatch_core.models.assignment import UpdatedLessons
 from nightwatch_core.models.knowledge import IgnoreAdvice, Pattern
-from nightwatch_core.models.report import LearningResult, WrittenLesson
+from nightwatch_core.models.report import LearningResult, RunReport, WrittenLesson
 from nightwatch_core.report.builder import learning_result
 from tasks import knowledge
-from tasks.night import reopened_report
+from tasks.night import reopened
 from tasks.parameters import takes_options, with_short_form
 from tasks.runner import one_by_one
+from tasks.wiring.opening import OpenNight
 from tasks.workers import NightRunner
 
 
@@ -24,8 +25,13 @@ def learn(night: str, **choices: Any) -> LearningResult:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    report = reopened_report(night, choices)
-    options = report.options
+    with reopened(night, choices) as (opened, report):
+        return learn_from(opened, report)
+
+
+def learn_from(night: OpenNight, report: RunReport) -> LearningResult:
+    """Keep lessons and patterns of a report."""
+    options = night.options
     kept: tuple[WrittenLesson, ...] = ()
     found: tuple[Pattern, ...] = ()
     advice = IgnoreAdvice()
@@ -33,21 +39,21 @@ def learn(night: str, **choices: Any) -> LearningResult:
     archived: tuple[str, ...] = ()
 
     if options.compound_enabled:
-        kept = knowledge.keep_lessons(options, report)
-    lessons = knowledge.read_lessons(options, knowledge.rebuild_index(options))
+        kept = knowledge.keep_lessons(night, report)
+    lessons = knowledge.read_lessons(night, knowledge.rebuild_index(night))
     upkeep = UpdatedLessons(lessons=lessons)
     if options.compound_enabled:
-        upkeep = knowledge.keep_up(options, report, lessons)
+        upkeep = knowledge.keep_up(night, report, lessons)
 
     if options.patterns_enabled:
-        found = knowledge.detect_patterns(options, report, upkeep.lessons)
-        one_by_one(knowledge.keep_pattern, found, options)
-        advice = knowledge.suggest_ignores(options, report, upkeep.lessons)
+        found = knowledge.detect_patterns(night, report, upkeep.lessons)
+        one_by_one(knowledge.keep_pattern, found, night)
+        advice = knowledge.suggest_ignores(night, report, upkeep.lessons)
 
     if options.compound_enabled:
         if options.patterns_enabled:
-            unrelated = knowledge.relate_lessons(options, upkeep.lessons)
-        archived = knowledge.archive_lessons(options, report, upkeep.lessons)
-    knowledge.rebuild_index(options)
+            unrelated = knowledge.relate_lessons(night, upkeep.lessons)
+        archived = knowledge.archive_lessons(night, report, upkeep.lessons)
+    knowledge.rebuild_index(night)
     upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
     return learning_result(report, kept, archived, upkeep, found, advice)

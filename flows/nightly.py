@@ -13,16 +13,16 @@ from prefect import flow
 
 from flows.morning import until_morning
 from flows.triage import collect_night, submit_all
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.errors import fetch_errors, known_errors, select_groups
 from tasks.knowledge import read_outcomes
-from tasks.night import open_night, run_name, tonights_options
+from tasks.night import begin_night, open_night, run_name
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import attempt
-from tasks.wiring import one_night
+from tasks.triage import options_collecting
+from tasks.wiring.opening import OpenNight
 from tasks.workers import NightRunner
 
 
@@ -35,23 +35,22 @@ def nightly(collect: bool = False, **choices: Any) -> RunReport:
     Args:
         collect: Collect the newest batch of first sights, and go on with what it flagged.
     """
-    with one_night():
-        if collect:
-            return collect_night("", choices)
-        options = tonights_options(choices)
-        return submit_all(options) if options.batch_mode else whole_night(options, choices)
+    if collect:
+        with open_night(choices, options_collecting()) as night:
+            return collect_night(night)
+    with open_night(choices) as night:
+        return submit_all(night) if night.options.batch_mode else whole_night(night)
 
 
-def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
+def whole_night(night: OpenNight) -> RunReport:
     """Read errors, find causes, publish, learn and tell the team."""
-    with report_on_failure(options) as progress:
-        outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        night = progress.begin(open_night(options))
-        fetched = fetch_errors(options, night)
-        known_groups = known_errors(options, night)
-        selection = progress.select(select_groups(options, fetched, known_groups))
-        report = builder.add_errors(open_report(options, night), fetched, selection)
-        report = progress.update(report)
+    with report_on_failure(night) as progress:
+        outcomes = attempt("reading outcomes", read_outcomes, night, otherwise=None)
+        progress.begin(begin_night(night))
+        fetched = fetch_errors(night)
+        known_groups = known_errors(night)
+        selection = progress.select(select_groups(night, fetched, known_groups))
+        report = progress.update(builder.add_errors(open_report(night), fetched, selection))
         earlier = builder.follow_up_input(fetched, outcomes.value)
-        done = until_morning(report, progress, selection, earlier, outcomes, **choices)
-        return tell_the_team(done)
+        done = until_morning(night, report, progress, selection, earlier, outcomes)
+        return tell_the_team(night, done)

@@ -18,10 +18,11 @@ from nightwatch_core.models.errors import Selection
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.knowledge import read_outcomes
-from tasks.night import open_single, seek_error, single_options
+from tasks.night import begin_single, open_night, seek_error, single_options
 from tasks.parameters import takes_options, with_short_form
 from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import attempt
+from tasks.wiring.opening import OpenNight
 from tasks.workers import NightRunner
 
 
@@ -46,13 +47,20 @@ def one_error(
         publish: What to publish, as for a night; empty: nothing.
         others: Other options of a night by name; empty: as in the night that found the error.
     """
-    options = single_options({**choices, **(others or {})}, error, record)
-    with report_on_failure(options) as progress:
-        fetched = seek_error(options, error, error_class, transaction)
-        night = progress.begin(open_single(options, fetched))
+    given, chosen = {**choices, **(others or {})}, partial(single_options, error, record)
+    with open_night(given, chosen, alone=False) as night:
+        return error_again(night, error, error_class, transaction)
+
+
+def error_again(
+    night: OpenNight, error: str = "", error_class: str = "", transaction: str = ""
+) -> RunReport:
+    """Find one error, and go through the steps of a night for it; nothing is learned."""
+    with report_on_failure(night) as progress:
+        fetched = seek_error(night, error, error_class, transaction)
+        progress.begin(begin_single(night, fetched))
         selection = progress.select(Selection(kept=fetched.groups))
-        report = builder.add_errors(open_report(options, night), fetched, selection)
-        report = progress.update(report)
-        outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
+        report = progress.update(builder.add_errors(open_report(night), fetched, selection))
+        outcomes = attempt("reading outcomes", read_outcomes, night, otherwise=None)
         found = (report, progress, selection, FollowUpInput(), outcomes)
-        return tell_the_team(until_morning(*found, learns=False))
+        return tell_the_team(night, until_morning(night, *found, learns=False))

@@ -17,14 +17,14 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
 from nightwatch_core.models.code import CodePlaces, CodeRead, Commit, MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeHost, CodeReader
+from nightwatch_core.settings import Settings
 from nightwatch_core.traces.placing import PathIndex
 from tasks import wiring
 from tasks.records import results
 from tasks.runner import attempt, attempt_and_go_on, digest, each, ends, step
-from tasks.wiring import bare_code, prune, reading
+from tasks.wiring import prune
+from tasks.wiring.opening import OpenNight
 
 log = logging.getLogger(__name__)
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
@@ -32,20 +32,23 @@ TREES = 8  # commits whose paths are kept at hand
 
 
 @step("find the commits")
-def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
+def pin_code(night: OpenNight, selection: Selection) -> CodeTonight:
     """Find the commit in production, the one fixes are made on, and the releases."""
-    ports = reading(options)
+    ports = night.reading
     host = ports.code
     nothing: tuple[Release, ...] = ()
     deployments_read = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
-    since, none = night.window.since - LOOK_BACK, tuple[MergedPull, ...]()
+    since, none = night.begun.window.since - LOOK_BACK, tuple[MergedPull, ...]()
     pulls = attempt("reading merged pulls", host.pulls_merged_since, since, otherwise=none)
     base, tags = host.head(), host.releases()
     groups = (*selection.kept, *(group.group for group in selection.dropped))
     named = frozenset(name for group in groups for name in (group.release, *group.releases))
     deployed = deployments(tags, deployments_read.value, named - {""})
-    now = Sighting(release=_newest_release(groups), seen=night.window.until, deployed=deployed)
-    commit = _chosen(options.commit, host) if options.commit else failed_commit(now, host)
+    now = Sighting(
+        release=_newest_release(groups), seen=night.begun.window.until, deployed=deployed
+    )
+    named_commit = night.options.commit
+    commit = _chosen(named_commit, host) if named_commit else failed_commit(now, host)
     return CodeTonight(
         commit=commit.model_copy(update={"branch": base.branch}),
         base=base,
@@ -57,12 +60,12 @@ def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeT
 
 
 def commit_of_group(
-    options: NightOptions, code: CodeTonight, group: ErrorGroup, traces: tuple[Trace, ...]
+    night: OpenNight, code: CodeTonight, group: ErrorGroup, traces: tuple[Trace, ...]
 ) -> Commit:
-    """Find the commit of a group's newest trace; `options.commit` wins."""
-    if options.commit:
+    """Find the commit of a group's newest trace; the option `commit` wins."""
+    if night.options.commit:
         return code.commit
-    return failed_commit(sighting_of(group, traces, code.deployed), reading(options).code)
+    return failed_commit(sighting_of(group, traces, code.deployed), night.reading.code)
 
 
 def commit_of_case(case: Case, code: CodeTonight) -> Commit:
@@ -73,25 +76,25 @@ def commit_of_case(case: Case, code: CodeTonight) -> Commit:
 class Trees:
     """Readers of one step, at as many commits as it needs."""
 
-    def __init__(self, options: NightOptions) -> None:
-        self.options = options
+    def __init__(self, night: OpenNight) -> None:
+        self._night = night
         self._readers: dict[str, CodeReader] = {}
 
     def at(self, commit: Commit) -> CodeReader:
         """Return the tree at that commit."""
         if commit.sha not in self._readers:
-            self._readers[commit.sha] = reader_of(self.options, commit)
+            self._readers[commit.sha] = reader_of(self._night, commit)
         return self._readers[commit.sha]
 
 
-def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
+def reader_of(night: OpenNight, commit: Commit) -> CodeReader:
     """Return the tree at that commit."""
-    return reading(options).code.reader(commit)
+    return night.reading.code.reader(commit)
 
 
-def bare_reader_of(options: NightOptions, commit: Commit) -> CodeReader:
+def bare_reader_of(night: OpenNight, commit: Commit) -> CodeReader:
     """Return the same with secrets and all: for making drafts, never for showing."""
-    return bare_code(options).reader(commit)
+    return night.bare_code.reader(commit)
 
 
 _index = lru_cache(maxsize=TREES)(PathIndex)
@@ -133,9 +136,9 @@ def prune_records() -> None:
 
 
 @step("free space")
-def free_space(dry_run: bool) -> tuple[str, ...]:
+def free_space(settings: Settings, dry_run: bool) -> tuple[str, ...]:
     """Delete what nobody used for long, and say in the log and in Prefect what that freed."""
-    freed = wiring.free_space(results(), dry=dry_run)
+    freed = wiring.free_space(settings, results(), dry=dry_run)
     log.info("maintenance: %s", "; ".join(freed))
     rows = "".join(f"- {row}\n" for row in freed)
     create_markdown_artifact(key="nightwatch-maintenance", markdown=rows)
@@ -151,22 +154,22 @@ def _places_key(_: TaskRunContext, given: dict[str, Any]) -> str:
 
 
 @step("read code", "{places.short}", key=_places_key)
-def read_code(places: CodePlaces, options: NightOptions) -> CodeRead:
+def read_code(places: CodePlaces, night: OpenNight) -> CodeRead:
     """Read the files that a case failed in; every night and worker takes them from here."""
-    cache = wiring.code_cache(options)
+    cache = night.code_cache
     if cache is None:
         return CodeRead(commit=places.commit)
     return cache.read_ahead(places.commit, partial(read_places, places))
 
 
-def read_ahead(options: NightOptions, code: CodeTonight, cases: tuple[Case, ...]) -> None:
+def read_ahead(night: OpenNight, code: CodeTonight, cases: tuple[Case, ...]) -> None:
     """Read the code of all cases side by side; what cannot be read now is asked for again later."""
-    cache = wiring.code_cache(options)
+    cache = night.code_cache
     if cache is None:
         return
     every = (places_of(case, commit_of_case(case, code)) for case in cases)
     asked = dict.fromkeys(places for places in every if places.places)
-    for end in ends(each(read_code, asked, options)):
+    for end in ends(each(read_code, asked, night)):
         if isinstance(end, CodeRead):
             cache.take(end)
         elif isinstance(end, StopTheNight) or not isinstance(end, NightWatchError):
@@ -177,18 +180,16 @@ def read_ahead(options: NightOptions, code: CodeTonight, cases: tuple[Case, ...]
 
 
 @step("compare with the base", "{analysis.case.leader.short}")
-def with_base_branch_status(
-    analysis: Analysis, options: NightOptions, code: CodeTonight
-) -> Analysis:
+def with_base_branch_status(analysis: Analysis, night: OpenNight, code: CodeTonight) -> Analysis:
     """Add to an analysis whether the base branch still has the failing lines."""
-    then = reader_of(options, commit_of_case(analysis.case, code))
-    now = reader_of(options, code.base or code.commit)
+    then = reader_of(night, commit_of_case(analysis.case, code))
+    now = reader_of(night, code.base or code.commit)
     status = base_branch_status(analysis, then, now)
     compared = analysis.model_copy(update={"base_branch_status": status})
     return without_later_change(compared, then, now)
 
 
-def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:
+def compared_with_base(night: OpenNight, findings: CauseFindings) -> CauseFindings:
     """Compare each finding with the base branch, where that is not the code that failed."""
     code, troubles = findings.code, []
     base = code.base or code.commit
@@ -199,7 +200,7 @@ def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseF
         title = analysis.case.leader.short
         end = attempt_and_go_on(
             f"comparing {title} with {base.branch or 'the base'}",
-            *(with_base_branch_status, analysis, options, code),
+            *(with_base_branch_status, analysis, night, code),
             otherwise=analysis,
         )
         troubles.append(end.trouble or end.stop)

@@ -45,33 +45,34 @@ from nightwatch_core.models.assignment import (
 )
 from nightwatch_core.models.errors import Case, Selection
 from nightwatch_core.models.knowledge import IgnoreAdvice, Index, Lesson, Pattern
-from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS, NightOptions
+from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS
 from nightwatch_core.models.proposals import OwnItem
-from nightwatch_core.models.report import SINGLE_RUN, Night, RunReport, WrittenLesson
+from nightwatch_core.models.report import SINGLE_RUN, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import advise
 from nightwatch_core.patterns.nights import comparable_nights
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of
 from tasks.runner import attempt, key_by_night, one_by_one, step
-from tasks.wiring import nights, publishing, reading, share
+from tasks.wiring import share
+from tasks.wiring.opening import OpenNight
 
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
-def keep_lessons(options: NightOptions, report: RunReport) -> tuple[WrittenLesson, ...]:
+def keep_lessons(night: OpenNight, report: RunReport) -> tuple[WrittenLesson, ...]:
     """Write the lessons of a night, one after the other."""
-    before = reading(options).knowledge.index()
-    return one_by_one(keep_lesson, lasting(report.analyses), options, report, before)
+    before = night.reading.knowledge.index()
+    return one_by_one(keep_lesson, lasting(report.analyses), night, report, before)
 
 
 @step("keep lesson", "{analysis.case.leader.short}")
 def keep_lesson(
-    analysis: Analysis, options: NightOptions, report: RunReport, before: Index
+    analysis: Analysis, night: OpenNight, report: RunReport, before: Index
 ) -> WrittenLesson:
     """Write one case's lesson with the history of the one that was there `before`."""
-    earlier = _earlier_lesson(analysis.case, options, report, before)
+    earlier = _earlier_lesson(analysis.case, night, report, before)
     commit, is_reused = analysis.case.commit or report.commit, analysis.ending.kind == "reused"
-    read = reader_of(options, commit).read_file if commit else None
+    read = reader_of(night, commit).read_file if commit else None
     quoted = [evidence.path for evidence in analysis.evidence]
     cited = [line.path for line in earlier.evidence] if earlier else []
     paths = dict.fromkeys((*quoted, *cited, *watched_files(analysis.case)))
@@ -82,8 +83,8 @@ def keep_lesson(
     )
     is_by_model = analysis.model != RULES or lesson.model == RULES  # whose lesson it is
     if not is_reused and is_by_model and not analysis.fix_alone:
-        lesson = lesson.model_copy(update={"analyst": _analyst(options)})
-    file = publishing(options).knowledge.write(lesson)
+        lesson = lesson.model_copy(update={"analyst": _analyst(night)})
+    file = night.publishing.knowledge.write(lesson)
     verdicts = {seen.night: seen.verdict for seen in lesson.nights}
     if verdicts.get(report.night.id) == LOOKED_AGAIN:
         return WrittenLesson(file=file, what="kept")
@@ -94,15 +95,15 @@ def keep_lesson(
     return WrittenLesson(file=file, what="reused" if is_reused else "refreshed")
 
 
-def _analyst(options: NightOptions) -> str:
-    agents = agents_of(reading(options).agents)
-    return digest(f"{options.model} {options.agent} {agents.model_dump_json()}")[:16]
+def _analyst(night: OpenNight) -> str:
+    agents = agents_of(night.reading.agents)
+    return digest(f"{night.options.model} {night.options.agent} {agents.model_dump_json()}")[:16]
 
 
 def _earlier_lesson(
-    case: Case, options: NightOptions, report: RunReport, before: Index
+    case: Case, night: OpenNight, report: RunReport, before: Index
 ) -> Lesson | None:
-    knowledge = reading(options).knowledge
+    knowledge = night.reading.knowledge
     own = own_lessons(case, before.solutions)
     lesson = knowledge.read(own[0][0].file) if own else knowledge.archived_lesson(names(case))
     if lesson is None or not is_its_own(lesson, case, report):
@@ -112,32 +113,30 @@ def _earlier_lesson(
 
 
 @step("keep lessons up to date")
-def keep_up(
-    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
-) -> UpdatedLessons:
+def keep_up(night: OpenNight, report: RunReport, lessons: tuple[Lesson, ...]) -> UpdatedLessons:
     """Update lessons with tonight's news; a failing one does not stop the others."""
     kept = tuple(update_lesson(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
-    write = publishing(options).knowledge.write
+    write = night.publishing.knowledge.write
     ends = [attempt(f"updating {item.file}", write, item, otherwise="") for item in changed]
     return UpdatedLessons(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
 
 @step("archive the least useful lessons")
 def archive_lessons(
-    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+    night: OpenNight, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[str, ...]:
     """Move the least useful lessons above `MAX_LESSONS` out of the way; return the new names."""
     spare = to_archive(lessons, MAX_LESSONS, night_date(report.night))
     files = tuple(lesson.file for lesson, _ in spare)
-    return publishing(options).knowledge.archive(files) if files else ()
+    return night.publishing.knowledge.archive(files) if files else ()
 
 
 @step("rebuild index")
-def rebuild_index(options: NightOptions) -> Index:
+def rebuild_index(night: OpenNight) -> Index:
     """Read all documents and write index.yml."""
-    index = publishing(options).knowledge.rebuild_index()
-    share("knowledge")
+    index = night.publishing.knowledge.rebuild_index()
+    share(night.settings, "knowledge")
     return index
 
 
@@ -145,51 +144,51 @@ def rebuild_index(options: NightOptions) -> Index:
 
 
 @step("read lessons")
-def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
+def read_lessons(night: OpenNight, index: Index) -> tuple[Lesson, ...]:
     """Read every lesson at hand."""
-    read = (reading(options).knowledge.read(entry.file) for entry in index.solutions)
+    read = (night.reading.knowledge.read(entry.file) for entry in index.solutions)
     return tuple(filter(None, read))
 
 
 @step("detect patterns")
 def detect_patterns(
-    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+    night: OpenNight, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[Pattern, ...]:
     """Find patterns: what several errors or nights have in common."""
-    earlier, on = reading(options).knowledge.read_patterns(), night_date(report.night)
+    earlier, on = night.reading.knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in earlier}
-    nights = comparable_nights(report, publishing(options).nights.reports())
+    nights = comparable_nights(report, night.publishing.nights.reports())
     dropped = (item.group.fingerprint for item in report.dropped if item.kind == "ignored")
     found = patterns.detect(report.analyses, lessons, earlier, on, nights, frozenset(dropped))
     return tuple(patterns.merge_pattern(item, kept.get(item.title)) for item in found)
 
 
 @step("keep pattern", "{pattern.title}")
-def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
+def keep_pattern(pattern: Pattern, night: OpenNight) -> str:
     """Write a pattern's document; returns its file."""
-    return publishing(options).knowledge.write_pattern(pattern)
+    return night.publishing.knowledge.write_pattern(pattern)
 
 
 @step("relate lessons to patterns")
-def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[str, ...]:
+def relate_lessons(night: OpenNight, lessons: tuple[Lesson, ...]) -> tuple[str, ...]:
     """Write into lessons which patterns they belong to today; returns what could not be written."""
-    knowledge = reading(options).knowledge
+    knowledge = night.reading.knowledge
     files = {entry.title: entry.file for entry in knowledge.index().patterns}
     known = (pattern for pattern in knowledge.read_patterns() if pattern.title in files)
     existing = {files[pattern.title]: pattern for pattern in known}
     changed = patterns.related_to_patterns(lessons, existing)
-    writer = publishing(options).knowledge
+    writer = night.publishing.knowledge
     ends = [attempt(f"relating {item.file}", writer.write, item, otherwise="") for item in changed]
     return tuple(end.trouble for end in ends if end.trouble)
 
 
 @step("suggest ignore rules")
 def suggest_ignores(
-    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+    night: OpenNight, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> IgnoreAdvice:
     """Suggest ignore rules, tried on earlier nights."""
-    rules = reading(options).knowledge.ignore_rules()
-    nights = comparable_nights(report, publishing(options).nights.reports())
+    rules = night.reading.knowledge.ignore_rules()
+    nights = comparable_nights(report, night.publishing.nights.reports())
     return advise(report, lessons, rules, nights)
 
 
@@ -197,15 +196,15 @@ def suggest_ignores(
 
 
 @step("read outcomes")
-def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
+def read_outcomes(night: OpenNight) -> tuple[OwnItem, ...]:
     """Read all our issues and pull requests as they are tonight."""
-    return reading(options).tracker.own_items()
+    return night.reading.tracker.own_items()
 
 
 def _followed(parameters: dict[str, Any]) -> tuple[str, ...]:
     own, groups = parameters["earlier"].own, parameters["selection"].kept
     return (
-        *(parameters["options"].model_dump_json(), parameters["code"].commit.sha),
+        *(parameters["night"].options.model_dump_json(), parameters["code"].commit.sha),
         "unread" if own is None else "read",
         *(group.fingerprint for group in groups),
     )
@@ -213,8 +212,7 @@ def _followed(parameters: dict[str, Any]) -> tuple[str, ...]:
 
 @step("follow up", key=key_by_night("followed", _followed))
 def follow_up(
-    options: NightOptions,
-    night: Night,
+    night: OpenNight,
     code: CodeTonight,
     selection: Selection,
     earlier: FollowUpInput,
@@ -224,20 +222,20 @@ def follow_up(
 
     Without lessons nothing is known of either.
     """
-    lessons = lessons_in(reading(options).knowledge) if options.compound_enabled else ()
-    records = nights().history()
-    known = experience(records, lessons, options.analysts)
-    if not options.compound_enabled:
+    lessons = lessons_in(night.reading.knowledge) if night.options.compound_enabled else ()
+    records = night.publishing.nights.history()
+    known = experience(records, lessons, night.options.analysts)
+    if not night.options.compound_enabled:
         return PastOutcomes(known=known)
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons), known=known)
     own = earlier.own
     if any(item.as_patch for item in own):
-        base = reader_of(options, code.base or code.commit)
+        base = reader_of(night, code.base or code.commit)
         own = with_standing_patches(own, lessons, base.read_file)
     board = scoreboard(confirmed_by_tracker(lesson, own) for lesson in lessons)
     tonight = Tonight(
-        night=night,
+        night=night.begun,
         groups=selection.tonight,
         read_whole=earlier.whole,
         traffic=earlier.traffic,
@@ -245,7 +243,7 @@ def follow_up(
         releases=code.releases,
         records=records,
     )
-    tree = reader_of(options, code.commit)
+    tree = reader_of(night, code.commit)
     updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
     news = {update.file: update for update in updates}
     now = tuple(apply_news(it, news[it.file]) if it.file in news else it for it in lessons)
@@ -265,7 +263,7 @@ def follow_up(
 def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
     code, cases = parameters["code"], parameters["cases"]
     return (
-        *(parameters["options"].model_dump_json(), parameters["past"].model_dump_json()),
+        *(parameters["night"].options.model_dump_json(), parameters["past"].model_dump_json()),
         *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
         *(group.fingerprint for case in cases for group in case.groups),
     )
@@ -273,8 +271,7 @@ def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
 
 @step("recall", key=key_by_night("recalled", _recalled))
 def recall_cases(
-    options: NightOptions,
-    night: Night,
+    night: OpenNight,
     code: CodeTonight,
     cases: tuple[Case, ...],
     traced: tuple[Traced, ...],
@@ -282,9 +279,9 @@ def recall_cases(
     traffic: int | None = None,
 ) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
-    if not options.compound_enabled:
-        return _with_learnings(options, nothing_recalled(cases, traced, past))
-    knowledge = reading(options).knowledge
+    if not night.options.compound_enabled:
+        return _with_learnings(night, nothing_recalled(cases, traced, past))
+    knowledge = night.reading.knowledge
     complaints = knowledge.index().quarantined
     news = {update.file: update for update in past.followed}
 
@@ -300,26 +297,26 @@ def recall_cases(
     )
     alike = tuple(
         item
-        for item in nights().history()
-        if item.night and item.night.kind and night.kind and item.night.kind.key == night.kind.key
+        for item in night.publishing.nights.history()
+        if item.night and item.night.kind.key == night.begun.kind.key
         if item.read_whole and item.status in ENDED and not item.id.startswith(SINGLE_RUN)
     )
-    analyst = _analyst(options)
+    analyst = _analyst(night)
     tonights = (
         CaseTonight(
             case=case,
-            night=night,
+            night=night.begun,
             nights=alike,
             traffic=traffic,
             lesson_days=LESSON_DAYS,
-            by_rules=options.model == RULES,
+            by_rules=night.options.model == RULES,
             analyst=analyst,
         )
         for case in cases
     )
-    trees = Trees(options)
+    trees, force = Trees(night), night.options.force
     ends = [
-        recall_case(tonight, memory, trees.at(commit_of_case(tonight.case, code)), options.force)
+        recall_case(tonight, memory, trees.at(commit_of_case(tonight.case, code)), force)
         for tonight in tonights
     ]
     unknown = (_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
@@ -329,13 +326,13 @@ def recall_cases(
         complaints=complaints,
         past=past,
     )
-    return _with_learnings(options, recalled)
+    return _with_learnings(night, recalled)
 
 
-def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResult:
-    rules = reading(options).knowledge.ignore_rules()
+def _with_learnings(night: OpenNight, recalled: RecallResult) -> RecallResult:
+    rules = night.reading.knowledge.ignore_rules()
     learnings = attempt(
-        "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS
+        "reading notes and patterns", _learnings, night, recalled.unknown, otherwise=NO_LEARNINGS
     )
     wrong = (*rules.complaints, *learnings.value.complaints, *filter(None, (learnings.trouble,)))
     unknown = tuple(learnings.value.add_to(case) for case in recalled.unknown)
@@ -343,12 +340,12 @@ def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResu
     return recalled.model_copy(update=update)
 
 
-def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
+def _learnings(night: OpenNight, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
     """Notes and patterns for cases without a valid lesson."""
     if not unknown:
         return NO_LEARNINGS
-    knowledge, store = reading(options).knowledge, reading(options).tasks
-    own = lessons_in(knowledge) if options.compound_enabled else ()
+    knowledge, store = night.reading.knowledge, night.reading.tasks
+    own = lessons_in(knowledge) if night.options.compound_enabled else ()
     return PromptLearnings(
         tasks=(
             *(store.tasks() if store else ()),
@@ -360,7 +357,7 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
                 if lesson.notes or lesson.related
             ),
         ),
-        patterns=knowledge.read_patterns() if options.patterns_enabled else (),
+        patterns=knowledge.read_patterns() if night.options.patterns_enabled else (),
         complaints=store.complaints() if store else (),
     )
 

@@ -1,7 +1,8 @@
 """Open nights and single runs: their options, window and kept reports."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from prefect.client.orchestration import get_client
@@ -14,14 +15,15 @@ from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, nig
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, Night, NightKind, RunReport
+from nightwatch_core.ports import Nights
 from nightwatch_core.report.view import app_of, case_of
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import Settings, night_options, settings
 from nightwatch_core.text.templates import is_beginning
 from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
 from tasks.runner import run_parameters, step
-from tasks.wiring.proxies import begin_recording, list_for, night_fence
-from tasks.wiring.services import begin_counting
+from tasks.wiring.opening import OpenNight, open_in_this_process
+from tasks.workers import NightRunner
 
 log = logging.getLogger(__name__)
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
@@ -32,68 +34,121 @@ PATTERNS_OFF = "none was detected or used, and no ignore rule suggested"
 _OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
 
 
-def tonights_options(choices: Mapping[str, object]) -> NightOptions:
-    """Return the choices over the settings, every port filled.
+OptionsOf = Callable[[Mapping[str, object], Settings], NightOptions]
+"""Returns the options of a run: its choices over what else decides, every port filled."""
+
+
+def nights_options(choices: Mapping[str, object], at: Settings) -> NightOptions:
+    """Return the choices over the settings.
 
     Raises `StopTheNight` where they cannot be used, name an agent that is not there, or ask for a
     batch without a model.
     """
-    wiring.reset_ports()
-    begin_counting()
-    options = wiring.with_default_ports(night_options(choices))
+    options = wiring.with_default_ports(night_options(choices), at)
     check_batch_mode(options)
-    begin_recording(options)
-    wiring.check_agent(options)
-    wiring.check_prices(options, by_agents=not choices.get("model"))
+    agents = wiring.agent_store(at, options)
+    wiring.check_agent(options, agents)
+    wiring.check_prices(options, agents, by_agents=not choices.get("model"))
     return options
 
 
-def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
-    """Return the kept report of a night under the choices; `own` options start afresh.
+@contextmanager
+def open_night(
+    choices: Mapping[str, object], options_of: OptionsOf = nights_options, *, alone: bool = True
+) -> Iterator[OpenNight]:
+    """Open a night for this run of a flow; `alone` waits for other nights in the state folder."""
+    at = settings()
+    with wiring.one_night(at) if alone else wiring.shared_files(at):
+        night = wiring.opened(options_of(choices, at), at, choices=choices)
+        with held(night):
+            yield night
 
-    Raises `StopTheNight` where no night of that name was kept.
+
+@contextmanager
+def held(night: OpenNight) -> Iterator[OpenNight]:
+    """Let the tasks of this flow run as the night's options say, until a block ends."""
+    context = FlowRunContext.get()
+    runner = context.task_runner if context else None
+    if isinstance(runner, NightRunner):
+        runner.night = night
+    try:
+        yield night
+    finally:
+        night.close()
+
+
+@contextmanager
+def reopened(
+    name: str, choices: Mapping[str, object], *own: str
+) -> Iterator[tuple[OpenNight, RunReport]]:
+    """Open a kept night again under the choices; `own` options start afresh.
+
+    A subflow finds the night that called it. Raises `StopTheNight` where no night of that name was
+    kept.
     """
-    wiring.fetch()
-    report = wiring.nights().report(night)
+    if caller := open_in_this_process(name):
+        report = _report_of(caller.publishing.nights, name)
+        name_run(app_of(report) or caller.settings.application, report.night.id)
+        with shared_by(caller):
+            yield caller, report
+        return
+    at = settings()
+    with wiring.shared_files(at):
+        report = _report_of(wiring.nights(at), name)
+        name_run(app_of(report) or at.application, report.night.id)
+        kept = report.options.model_dump(exclude=set(own))
+        given = {name: value for name, value in choices.items() if value is not None}
+        options = wiring.with_default_ports(night_options(kept | given), at)
+        night = wiring.opened(options, at, choices=choices)
+        night.begin(report.night)
+        update = {"options": options, "banner": banner(options), "advice": advice(at)}
+        with held(night):
+            yield night, report.model_copy(update=update)
+
+
+@contextmanager
+def shared_by(night: OpenNight) -> Iterator[None]:
+    """Let a subflow's tasks run as those of the night that called it."""
+    context = FlowRunContext.get()
+    if context and isinstance(context.task_runner, NightRunner):
+        context.task_runner.night = night
+    yield
+
+
+def _report_of(nights: Nights, name: str) -> RunReport:
+    report = nights.report(name)
     if report is None:
-        raise StopTheNight(f"there is no night {night[:80]!r}: see `nightwatch history`")
-    list_for(report.night.id)
-    name_run(app_of(report), report.night.id)
-    kept = report.options.model_dump(exclude=set(own))
-    given = {name: value for name, value in choices.items() if value is not None}
-    options = wiring.with_default_ports(night_options(kept | given))
-    return report.model_copy(
-        update={"options": options, "banner": banner(options), "advice": advice()}
-    )
+        raise StopTheNight(f"there is no night {name[:80]!r}: see `nightwatch history`")
+    return report
 
 
 @step("open the night")
-def open_night(options: NightOptions) -> Night:
+def begin_night(night: OpenNight) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
     A live source has another window at every moment, so its unfinished night keeps its own. Any
     other one's is known by its window, whatever zone or summer time it is told in by now. The
     night is kept, so that a Retry of the run stays in it and finds its analyses done.
     """
-    ports, kind = wiring.reading(options), kind_of(options)
+    options, ports, kind = night.options, night.reading, kind_of(night)
     now = ports.clock.now()
     since = now - RESUMABLE if is_live(options) else LONG_AGO
-    cut = wiring.publishing(options).nights.unfinished(kind, since)
+    cut = night.publishing.nights.unfinished(kind, since)
     if cut and is_live(options):
-        return begin_night(options, cut.window, kind, cut.id)
+        return begin(night, cut.window, kind, cut.id)
     window = ports.errors.window(lookback_for(options, kind.scheduled), now)
-    return begin_night(options, window, kind, cut.id if cut and cut.window == window else "")
+    return begin(night, window, kind, cut.id if cut and cut.window == window else "")
 
 
-def kind_of(options: NightOptions) -> NightKind:
+def kind_of(night: OpenNight) -> NightKind:
     """Return the night's kind: its source and whether it is scheduled."""
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     return NightKind(
-        key=wiring.watermark_key(options),
+        key=wiring.watermark_key(night.options, night.settings),
         scheduled=run is not None and run.auto_scheduled,
-        dry=options.dry_run,
-        since=options.since.strip(),
+        dry=night.options.dry_run,
+        since=night.options.since.strip(),
     )
 
 
@@ -112,7 +167,7 @@ def name_run(app: str, night: str) -> None:
     context = FlowRunContext.get()
     if context is None or context.flow is None or context.flow_run is None:
         return
-    run, named = context.flow_run, (app or settings().application, night.removeprefix(SINGLE_RUN))
+    run, named = context.flow_run, (app, night.removeprefix(SINGLE_RUN))
     words = [*filter(None, named)]
     with get_client(sync_client=True) as client:
         name = "-".join((context.flow.name, *words))
@@ -133,25 +188,23 @@ def banner(options: NightOptions) -> tuple[str, ...]:
     return tuple(line for line, holds in lines if holds)
 
 
-def advice() -> tuple[str, ...]:
+def advice(at: Settings) -> tuple[str, ...]:
     """List services whose settings are incomplete."""
     return tuple(
         f"Not connected: {service}, set {' and '.join(missing)}."
-        for service, missing in wiring.half_described().items()
+        for service, missing in wiring.services.half_described(at).items()
     )
 
 
-def begin_night(
-    options: NightOptions, window: Window, kind: NightKind | None = None, name: str = ""
-) -> Night:
+def begin(night: OpenNight, window: Window, kind: NightKind | None = None, name: str = "") -> Night:
     """Begin the night over that window, or take it up again; without `kind` as this run says."""
-    kind = kind or kind_of(options)
-    zone, store = wiring.reading(options).clock.now().tzinfo, wiring.publishing(options).nights
+    options, kind = night.options, kind or kind_of(night)
+    zone, store = night.reading.clock.now().tzinfo, night.publishing.nights
     local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
     follows = is_live(options) and kind.scheduled and not kind.since
     gap = unread_gap(store.watermark(kind.key), local) if follows else ""
 
-    def night(id: str, resumed: bool) -> Night:
+    def made(id: str, resumed: bool) -> Night:
         return Night(
             id=id,
             window=local,
@@ -159,11 +212,11 @@ def begin_night(
             resumed=resumed,
             given=given_options(),
             kind=kind,
-            fence=night_fence(id),
+            fence=night.fence(id),
             left_out=gap,
         )
 
-    begun = store.begin(name or night_name(local, kind.key), night)
+    begun = store.begin(name or night_name(local, kind.key), made)
     log.info("night %s%s", begun.id, ", taken up again" if begun.resumed else "")
     return begun
 
@@ -171,36 +224,41 @@ def begin_night(
 # One error's run: its options, and finding the error again.
 
 
-def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
+def single_options(
+    error: str, record: str, choices: Mapping[str, object], at: Settings
+) -> NightOptions:
     """Return the choices over those of the night that found the error; publishes only on demand.
 
     A pasted record becomes a file source of its own.
     """
-    wiring.fetch()
-    wiring.reset_ports()
-    begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}
-    quiet: dict[str, object] = {"publish": "none", **given}
-    quiet |= {"force": True, "max_errors": 1}
     if record:
-        quiet |= {"source": "file", "errors": wiring.keep_pasted_record(record)}
-    elif error and not {"source", "errors", "repo", "code"} & set(given):
-        quiet = _as_that_night(error) | quiet
-    options = wiring.with_default_ports(night_options(quiet))
-    wiring.check_prices(options, by_agents=not choices.get("model"))
+        given |= {"source": "file", "errors": wiring.keep_pasted_record(at, record)}
+    chosen = single_choices(error, given, wiring.nights(at))
+    options = wiring.with_default_ports(night_options(chosen), at)
+    agents = wiring.agent_store(at, options)
+    wiring.check_prices(options, agents, by_agents=not choices.get("model"))
     return options
 
 
+def single_choices(error: str, given: Mapping[str, object], nights: Nights) -> Mapping[str, object]:
+    """Return what is chosen for one error's run, over the options of the night that found it."""
+    quiet: dict[str, object] = {"publish": "none", **given, "force": True, "max_errors": 1}
+    if error and not {"source", "errors", "repo", "code"} & set(given):
+        return _as_that_night(error, nights) | quiet
+    return quiet
+
+
 @step("find the error")
-def seek_error(options: NightOptions, error: str, error_class: str, transaction: str) -> Fetched:
+def seek_error(night: OpenNight, error: str, error_class: str, transaction: str) -> Fetched:
     """Fetch the errors again and keep the groups that are meant.
 
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
-    ports = wiring.reading(options)
-    window = ports.errors.window(lookback_for(options), ports.clock.now())
+    ports = night.reading
+    window = ports.errors.window(lookback_for(night.options), ports.clock.now())
     fetched = ports.errors.error_groups(window)
-    case = known_case(error)
+    case = known_case(error, night.publishing.nights)
     meant = case[1].groups if case else ()
     names = {group.fingerprint for group in meant}
     sought = (names, error, error_class, transaction)
@@ -212,15 +270,15 @@ def seek_error(options: NightOptions, error: str, error_class: str, transaction:
 
 
 @step("open the run", key=lambda context, _: f"single/{context.task_run.flow_run_id}")
-def open_single(options: NightOptions, fetched: Fetched) -> Night:
+def begin_single(night: OpenNight, fetched: Fetched) -> Night:
     """Open a night for one error, the same one when the run is retried."""
-    now = wiring.reading(options).clock.now()
+    now = night.reading.clock.now()
     name = f"{SINGLE_RUN}{fetched.groups[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
-    def night(id: str, resumed: bool) -> Night:
+    def made(id: str, resumed: bool) -> Night:
         return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given_options())
 
-    return wiring.publishing(options).nights.begin(name, night)
+    return night.publishing.nights.begin(name, made)
 
 
 def _is_meant(
@@ -243,15 +301,15 @@ def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
     return f"{what}{named}; choose one of these:\n{listed}"
 
 
-def known_case(error: str) -> tuple[RunReport, Case] | None:
+def known_case(error: str, nights: Nights) -> tuple[RunReport, Case] | None:
     """Find the newest report with the error of this name, and its case there."""
-    reports = wiring.nights().reports() if error else ()
+    reports = nights.reports() if error else ()
     cases = ((report, case_of((report,), error)) for report in reports)
     return next(((report, case) for report, case in cases if case), None)
 
 
-def _as_that_night(error: str) -> dict[str, object]:
-    case = known_case(error)
+def _as_that_night(error: str, nights: Nights) -> dict[str, object]:
+    case = known_case(error, nights)
     if case is None:
         return {}
     options = case[0].options.model_dump(exclude_defaults=True)

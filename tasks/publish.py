@@ -10,13 +10,11 @@ from prefect.context import TaskRunContext
 from pydantic import ValidationError
 
 from nightwatch_core.analysis.analyst import RULES
-from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult, PublishResult
 from nightwatch_core.models.code import CiRun, OtherPull
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import (
     Answer,
     DraftPull,
@@ -28,8 +26,7 @@ from nightwatch_core.models.proposals import (
     Skip,
     not_run,
 )
-from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.ports import Model
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
@@ -41,12 +38,10 @@ from nightwatch_core.publish.ci import Hands, Waiting, Watched
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
-from tasks.dependencies import replacement
 from tasks.progress import tell
 from tasks.runner import Attempt, attempt, digest, do_not_keep, step
-from tasks.wiring import publishing, reading, transcripts
-from tasks.wiring.local import pace, records
-from tasks.workers import there
+from tasks.wiring.opening import OpenNight
+from tasks.workers import on_worker
 
 log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
@@ -61,7 +56,7 @@ LOOK_BACK = timedelta(days=90)
 
 @step("plan issues")
 def plan_issues(
-    options: NightOptions,
+    night: OpenNight,
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     drafts: tuple[Skip, ...] = (),
@@ -74,16 +69,16 @@ def plan_issues(
     """
     if own is None:
         raise GiveUp("nothing was published: earlier issues and pull requests could not be read")
-    night = report.night.id
-    made = (report.analyses, own, options, report.commit, night, drafts, report.followed)
+    about = (report.commit, report.night.id, drafts, report.followed)
+    made = (report.analyses, own, night.options, *about)
     return proposals.plan_issues(*made)
 
 
 @step("publish", "{proposal.kind}")
-def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
+def publish(proposal: Proposal, night: OpenNight) -> Receipt:
     """Publish once, however often this runs: the ledger behind the outbox remembers."""
     tell(f"publishing: {getattr(proposal, 'title', proposal.kind)}")
-    receipt = publishing(options).outbox(night).publish(proposal)
+    receipt = night.publishing.outbox(night.begun).publish(proposal)
     log.info("%s %s: %s", receipt.kind, receipt.status, receipt.title or receipt.reason)
     return receipt
 
@@ -93,7 +88,7 @@ def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
 
 @step("plan pull requests")
 def plan_pulls(
-    options: NightOptions,
+    night: OpenNight,
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     receipts: tuple[Receipt, ...],
@@ -107,9 +102,9 @@ def plan_pulls(
     base = report.base or report.commit
     if base is None or own is None:
         return PublishPlan()
-    tree = bare_reader_of(options, base)
+    tree = bare_reader_of(night, base)
     return proposals.plan_pulls(
-        *(report.analyses, own, receipts, options, base),
+        *(report.analyses, own, receipts, night.options, base),
         *(tree.read_file, report.night.id, tree.paths()),
         search=tree.search,
         to_run=to_run,
@@ -118,7 +113,6 @@ def plan_pulls(
 
 @step("plan answers")
 def plan_answers(
-    options: NightOptions,
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     receipts: tuple[Receipt, ...],
@@ -131,9 +125,9 @@ def plan_answers(
 # The gate: fixes are run in a sandbox before anything is said of them.
 
 
-def new_cache(options: NightOptions, mark: str) -> NightCache:
+def new_cache(night: OpenNight, mark: str) -> NightCache:
     """Return what a night keeps of projects while it tests fixes; `mark` is new every night."""
-    return NightCache(reading(options).projects, mark)
+    return NightCache(night.reading.projects, mark)
 
 
 def _fix_key(draft: DraftPull, report: RunReport, *more: str) -> str:
@@ -150,7 +144,12 @@ def gate_key(_: TaskRunContext, given: dict[str, Any]) -> str:
 
 @step("gate", "{draft.title}", key=gate_key)
 def gate(
-    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
+    draft: DraftPull,
+    night: OpenNight,
+    analysis: Analysis,
+    report: RunReport,
+    cache: NightCache,
+    used: Usage,
 ) -> GateResult:
     """Prove a draft's change as far as it can be run; `used` is what the night has taken.
 
@@ -158,12 +157,12 @@ def gate(
     """
     key = f"proofs/{_fix_key(draft, report)}"
     try:
-        return GateResult.model_validate(json.loads(records().get(key) or ""))
+        return GateResult.model_validate(json.loads(night.records.get(key) or ""))
     except (ValidationError, ValueError):
         pass  # not there, or written by an older version
-    result, cache.silent = there(prove, draft, analysis, report, cache, used)
+    result, cache.silent = on_worker(prove, night, draft, analysis, report, cache, used)
     if _is_settled(result):
-        records().put(key, json.dumps(result.model_dump(mode="json")))
+        night.records.put(key, json.dumps(result.model_dump(mode="json")))
     else:
         do_not_keep()
     return result
@@ -176,21 +175,30 @@ def _is_settled(result: GateResult) -> bool:
 
 
 def prove(
-    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
+    night: OpenNight,
+    draft: DraftPull,
+    analysis: Analysis,
+    report: RunReport,
+    cache: NightCache,
+    used: Usage,
 ) -> tuple[GateResult, str]:
     """Prove a change in this process; say, too, why the model answers no more."""
     tell(f"testing: {draft.title}")
-    briefing = briefing_for(draft, analysis, report, cache, used)
+    briefing = briefing_for(night, draft, analysis, report, cache, used)
     none = not_run("no sandbox", "no sandbox is available")
     return proved(briefing) if briefing else none, cache.silent
 
 
 def briefing_for(
-    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
+    night: OpenNight,
+    draft: DraftPull,
+    analysis: Analysis,
+    report: RunReport,
+    cache: NightCache,
+    used: Usage,
 ) -> ProofBriefing | None:
     """Return the briefing for proving a draft; None without a sandbox."""
-    options, base = report.options, report.base or report.commit
-    ports = reading(options)
+    options, base, ports = night.options, report.base or report.commit, night.reading
     if ports.sandbox is None or base is None:
         return None
     failing = analysis.case.commit or report.commit or base
@@ -199,28 +207,21 @@ def briefing_for(
         draft=draft,
         analysis=analysis,
         options=options,
-        base=bare_reader_of(options, base),
-        failing=bare_reader_of(options, failing),
-        shown=reader_of(options, base),
+        base=bare_reader_of(night, base),
+        failing=bare_reader_of(night, failing),
+        shown=reader_of(night, base),
         sandbox=ports.sandbox,
         cache=cache,
         clock=ports.clock,
         allowance=proof_allowance(analysis, options, used),
         story=story_allowance(options, used),
-        model=_model(report),
+        model=None if options.model == RULES else ports.model,
         fence=report.night.fence,
     )
 
 
-def _model(report: RunReport) -> Model | None:
-    options, night = report.options, report.night.id
-    if options.model == RULES:
-        return None
-    transcribed = TranscribedModel(reading(options).model, transcripts(), night)
-    return ResumableModel(transcribed, records(), f"turns/{night}/{options.model}")
-
-
 def through_the_gate(
+    night: OpenNight,
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     cache: NightCache,
@@ -233,13 +234,13 @@ def through_the_gate(
     Returns `gates` with the new results, each of which `on_result` gets. What was run before is not
     run again. `cache.silent` says why the model answers no more.
     """
-    options, base = report.options, report.base or report.commit
-    if not options.gate or base is None or own is None or reading(options).sandbox is None:
+    options, base = night.options, report.base or report.commit
+    if not options.gate or base is None or own is None or night.reading.sandbox is None:
         return gates
     done, most = dict(gates), options.max_pull_requests + MORE_TRIES
     while True:
         now = with_gates(report, tuple(done.items()))
-        plan = plan_pulls(options, now, own, receipts, to_run=True)
+        plan = plan_pulls(night, now, own, receipts, to_run=True)
         drafts = (proposal for proposal in plan.proposals if isinstance(proposal, DraftPull))
         draft = next((draft for draft in drafts if draft.fingerprint not in done), None)
         if draft is None:
@@ -248,13 +249,18 @@ def through_the_gate(
         late = not_run("enough", ENOUGH)
         analysis = next(item for item in now.analyses if item.fingerprint == draft.fingerprint)
         used = report.usage + proofs_usage(report, tuple(done.items()))
-        result = _tried(draft, analysis, now, cache, used) if tried < most else late
+        result = _tried(draft, night, analysis, now, cache, used) if tried < most else late
         done[draft.fingerprint] = result
         on_result(draft.fingerprint, result)
 
 
 def _tried(
-    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
+    draft: DraftPull,
+    night: OpenNight,
+    analysis: Analysis,
+    report: RunReport,
+    cache: NightCache,
+    used: Usage,
 ) -> GateResult:
     """Return a proof's result, also of an interrupted one.
 
@@ -264,7 +270,7 @@ def _tried(
     if before and (before.outcome, before.fix) == ("passed", draft.fix):
         return before
     try:
-        return gate(draft, analysis, report, cache, used)
+        return gate(draft, night, analysis, report, cache, used)
     except NightWatchError as trouble:
         log.warning("proving %s: %s", draft.title, trouble)
         if isinstance(trouble, StopTheNight):
@@ -273,9 +279,9 @@ def _tried(
         return left.model_copy(update={"fix": draft.fix, "usage": trouble.usage or Usage()})
 
 
-def close_sandbox(options: NightOptions) -> None:
+def close_sandbox(night: OpenNight) -> None:
     """Delete what was laid out."""
-    place = reading(options).sandbox
+    place = night.reading.sandbox
     if place is not None:
         place.close()
 
@@ -284,9 +290,9 @@ def close_sandbox(options: NightOptions) -> None:
 
 
 @step("read checks")
-def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+def read_ci(night: OpenNight, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
     """Return the CI runs of our drafts."""
-    return reading(options).tracker.ci(numbers)
+    return night.reading.tracker.ci(numbers)
 
 
 def mend_key(_: TaskRunContext, given: dict[str, Any]) -> str:
@@ -296,39 +302,41 @@ def mend_key(_: TaskRunContext, given: dict[str, Any]) -> str:
 
 
 @step("mend after checks", "{watched.name}", key=mend_key)
-def mend(watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache) -> GateResult:
+def mend(
+    watched: Watched, night: OpenNight, analysis: Analysis, report: RunReport, cache: NightCache
+) -> GateResult:
     """Make another attempt at a draft's fix."""
-    result = there(mend_here, watched, analysis, report, cache)
+    result = on_worker(mend_here, night, watched, analysis, report, cache)
     if not _is_settled(result):
         do_not_keep()
     return result
 
 
 def mend_here(
-    watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
+    night: OpenNight, watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult:
     """Try to mend a fix in this process."""
-    briefing = briefing_for(watched.draft, analysis, report, cache, report.usage)
+    briefing = briefing_for(night, watched.draft, analysis, report, cache, report.usage)
     none = not_run("no sandbox", "no sandbox is available")
-    return mended(briefing, watched.run) if briefing and report.options.gate else none
+    return mended(briefing, watched.run) if briefing and night.options.gate else none
 
 
-def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
+def watch_ci(night: OpenNight, report: RunReport, acted: PublishResult) -> CiResult:
     """Wait for the checks of tonight's drafts, as long as the options say; then say how they stand.
 
     Drafts of earlier nights whose checks failed since get one comment.
     """
-    options, base = report.options, report.base or report.commit
-    drafts = ci_watch.watched_drafts(acted.drafts, acted.receipts, options)
+    base = report.base or report.commit
+    drafts = ci_watch.watched_drafts(acted.drafts, acted.receipts, night.options)
     words = ci_watch.carried(report)
     if base is None or not (drafts or words):
         return CiResult()
-    tree = bare_reader_of(options, base)
+    tree = bare_reader_of(night, base)
     wait = CheckWait(0.0, "")
     if drafts:
         configured = bool(ci_watch.ci_started(tree.paths(), tree.read_file, base.branch))
-        wait = _first_check_wait(report, configured=configured)
-    waiting = Waiting(report, drafts, _hands(report, tree.read_file), wait)
+        wait = _first_check_wait(night, report, configured=configured)
+    waiting = Waiting(report, drafts, _hands(night, report, tree.read_file), wait)
     for word in words:
         waiting.say(word)
     if not drafts:
@@ -336,31 +344,31 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     try:
         return waiting.until_the_end(CI_MINUTES)
     finally:
-        close_sandbox(options)
+        close_sandbox(night)
 
 
-def _first_check_wait(report: RunReport, *, configured: bool) -> CheckWait:
+def _first_check_wait(night: OpenNight, report: RunReport, *, configured: bool) -> CheckWait:
     """Return how long to wait for a first check; without earlier reports as for a first night."""
 
     def remembered() -> CheckWait:
-        earlier = publishing(report.options).nights.reports()
+        earlier = night.publishing.nights.reports()
         return first_check_wait(report, earlier, configured=configured)
 
     otherwise = first_check_wait(report, (), configured=configured)
     return attempt("reading the checks of earlier drafts", remembered, otherwise=otherwise).value
 
 
-def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
-    options, cache = report.options, new_cache(report.options, report.night.fence)
+def _hands(night: OpenNight, report: RunReport, read: ci_watch.Read) -> Hands:
+    cache = new_cache(night, report.night.fence)
     none = tuple[CiRun, ...]()
 
     def look(numbers: tuple[int, ...]) -> tuple[tuple[CiRun, ...], str]:
-        now = attempt("reading checks", read_ci, options, numbers, otherwise=none)
+        now = attempt("reading checks", read_ci, night, numbers, otherwise=none)
         return now.value, now.trouble
 
     def mended_once(watched: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
         nothing: GateResult | None = None
-        arguments = (watched, analysis, report, cache)
+        arguments = (watched, night, analysis, report, cache)
         tried = attempt("mending a draft", mend, *arguments, otherwise=nothing)
         is_here = tried.value is not None and tried.value.kind != "no sandbox"
         return tried.value if is_here else None, tried.trouble
@@ -368,10 +376,9 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
     return Hands(
         look=look,
         mend=mended_once,
-        publish=lambda proposal: publish(proposal, options, report.night),
+        publish=lambda proposal: publish(proposal, night),
         read=read,
-        # nobody is waited for where a test or a replay has put in who answers
-        pause=(lambda _: None) if replacement() else pace.pause,
+        pause=night.adapters.pause,
     )
 
 
@@ -380,31 +387,31 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
 
 @step("read other pull requests")
 def read_other_pulls(
-    options: NightOptions, paths: tuple[str, ...], since: datetime
+    night: OpenNight, paths: tuple[str, ...], since: datetime
 ) -> tuple[OtherPull, ...]:
     """List everybody's pull requests that change one of these files."""
-    return reading(options).tracker.pulls_changing(paths, since)
+    return night.reading.tracker.pulls_changing(paths, since)
 
 
 def with_overlapping_pulls(
-    report: RunReport, own: tuple[OwnItem, ...] | None
+    night: OpenNight, report: RunReport, own: tuple[OwnItem, ...] | None
 ) -> tuple[RunReport, Attempt[Overlaps]]:
     """Add the pull requests that its fixes overlap with to a report; returns both."""
     if own is None or not paths_of_fixes(report):
         return report, Attempt(())
     nothing: Overlaps = ()
     what = "comparing fixes with other pull requests"
-    overlaps_found = attempt(what, _compared, report, own, otherwise=nothing)
+    overlaps_found = attempt(what, _compared, night, report, own, otherwise=nothing)
     return with_overlaps(report, overlaps_found.value), overlaps_found
 
 
-def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
-    options, base = report.options, report.base or report.commit
+def _compared(night: OpenNight, report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
+    options, base = night.options, report.base or report.commit
     since = report.night.window.until - LOOK_BACK
-    pulls = read_other_pulls(options, paths_of_fixes(report), since)
+    pulls = read_other_pulls(night, paths_of_fixes(report), since)
     if base is None or not pulls:
         return ()
-    read = bare_reader_of(options, base).read_file
+    read = bare_reader_of(night, base).read_file
     found = (
         (analysis.fingerprint, overlaps(analysis, pulls, own, options, base.repository, read))
         for analysis in report.analyses

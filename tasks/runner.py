@@ -1,13 +1,15 @@
 """Run mapped steps, retry them, keep their results, and turn their failures into values."""
 
 import hashlib
+import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 import httpx
-from prefect import Task, unmapped
+from prefect import Flow, Task, unmapped
 from prefect.cache_policies import DEFAULT, NO_CACHE, CacheKeyFnPolicy
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext, TaskRunContext
@@ -25,7 +27,10 @@ from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
 from tasks.parameters import ungrouped
+from tasks.wiring.opening import working_for
 
+KEPT = DEFAULT - "night"
+"""An open night is no part of a key: it holds clients, and a run has one alone."""
 GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -58,13 +63,55 @@ Key = Callable[[TaskRunContext, dict[str, Any]], str]
 
 
 class Step(Task[P, T]):
-    """A task whose arguments Prefect does not search for futures: that takes longer than most."""
+    """A task whose arguments Prefect does not search for futures: that takes longer than most.
+
+    Outside of a flow's run it is the function, tried again as often: a replay needs no Prefect.
+    """
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:  # type: ignore[override]
         """Run it now."""
+        if not in_a_run():
+            return plainly(self, *args, **kwargs)
         named = {name: opaque(value) for name, value in kwargs.items()}
         result: T = super().__call__(*map(opaque, args), **named)  # type: ignore[arg-type]
         return result
+
+
+def in_a_run() -> bool:
+    """Tell whether this is a flow's run, with a Prefect server behind it."""
+    return FlowRunContext.get() is not None
+
+
+def plainly(task: Task[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call a step's function, as often as Prefect would where it fails for the moment."""
+    given = inspect.signature(task.fn).bind(*args, **kwargs)
+    given.apply_defaults()
+    with working_for(str(task.task_run_name).format(**given.arguments)):
+        for _ in range(int(task.retries or 0)):
+            with suppress(TryLater):
+                return task.fn(*args, **kwargs)
+        return task.fn(*args, **kwargs)
+
+
+def as_subflow(flow: Flow[..., T]) -> Callable[..., T]:
+    """Return a flow, to be run as a subflow; outside of a flow's run its function."""
+    return flow if in_a_run() else flow.fn
+
+
+@dataclass(frozen=True)
+class Ended(Generic[T]):
+    """A run that has ended, where there is no Prefect: a value, or what was raised."""
+
+    end: T | Exception
+
+    def result(self, raise_on_failure: bool = True) -> Any:
+        """Return the value; with `raise_on_failure` raises what was raised."""
+        if raise_on_failure and isinstance(self.end, Exception):
+            raise self.end
+        return self.end
+
+
+Run = PrefectFuture[T] | Ended[T]
 
 
 class Row(Value):
@@ -98,7 +145,7 @@ def step(
     row, label = STEPS[name], f"{name} · {of}" if of else name
     options: dict[str, Any] = {"task_run_name": label, "cache_policy": NO_CACHE}
     if row.kept:
-        options |= {"persist_result": True, "result_serializer": "json", "cache_policy": DEFAULT}
+        options |= {"persist_result": True, "result_serializer": "json", "cache_policy": KEPT}
         if key:
             options["cache_policy"] = CacheKeyFnPolicy(cache_key_fn=key)
     if row.retried:
@@ -179,24 +226,33 @@ def stop_where_stopped(*reasons: str) -> None:
         raise StopTheNight(reason)
 
 
-def each(task: Task[..., T], items: Iterable[Any], *rest: Any) -> list[PrefectFuture[T]]:
+def each(task: Task[..., T], items: Iterable[Any], *rest: Any) -> list[Run[T]]:
     """Start a run of the task for every item; all get the `rest`."""
+    if not in_a_run():
+        return [_ended(task, item, *rest) for item in items]
     listed = opaque(list(items))
     return list(task.map(listed, *(opaque(unmapped(value)) for value in rest)))
 
 
-def ends(runs: Sequence[PrefectFuture[Any]]) -> tuple[Any, ...]:
+def _ended(task: Task[..., T], *given: Any) -> Ended[T]:
+    try:
+        return Ended(plainly(task, *given))
+    except NightWatchError as trouble:
+        return Ended(trouble)
+
+
+def ends(runs: Sequence[Run[Any]]) -> tuple[Any, ...]:
     """Wait for all runs; return each one's value, or the exception it ended with."""
-    wait(list(runs))
+    wait([run for run in runs if isinstance(run, PrefectFuture)])
     return tuple(run.result(raise_on_failure=False) for run in runs)
 
 
-def all_of(runs: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
+def all_of(runs: Iterable[Run[T]]) -> tuple[T, ...]:
     """Wait for runs whose every result is needed; raises the first failure."""
     return tuple(run.result() for run in runs)
 
 
-def settled(runs: Sequence[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> WaveResult:
+def settled(runs: Sequence[Run[Analysis]], asked: Sequence[Assignment]) -> WaveResult:
     """Wait for analyses; what failed becomes a `Failure`.
 
     Where one of them says that nothing can be done tonight, the wave says why it was `stopped`:

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from secrets import token_hex
 from threading import Lock
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple, cast
-from uuid import uuid4
 
 from prefect.context import FlowRunContext
 from prefect.futures import PrefectFuture
@@ -22,36 +21,34 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.options import ServiceCalls
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.settings import settings
 from tasks import wiring
-from tasks.dependencies import replacement
 from tasks.records import results
-from tasks.runner import run_parameters
-from tasks.wiring import proxies, services
+from tasks.wiring.opening import OpenNight, working_for
 
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 
 class Done(NamedTuple):
-    """What came of a worker's work; what its process has sent and read so far for this run."""
+    """How a worker's work ended, and the journal of one with a state folder of its own."""
 
     value: Any
     trouble: NightWatchError | None
     process: str
-    calls: tuple[ServiceCalls, ...]
     reads: CodeReads
-    unrecorded: str  # why the worker's answers are in no bundle
+    lines: tuple[str, ...]  # of the journal that the sender cannot see
+    lost: str  # why the worker's answers are in no journal
 
 
 Send = Callable[[bytes], Done]  # returns when the work is done
 
 
 class NightRunner(TaskRunner[PrefectFuture[Any]]):
-    """Run a flow whose `concurrency` is a parameter of the run, on that many threads.
+    """Run the tasks of a night on as many threads as its options say.
 
-    Prefect opens a flow's runner before the flow knows its parameters, so this one opens the real
+    Prefect opens a flow's runner before the flow has opened its night, so this one opens the real
     one with the first task, and the cluster before it, where one is set.
     """
 
@@ -60,7 +57,7 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
         self._opened = ExitStack()
         self._runner: ThreadPoolTaskRunner[Any] | None = None
         self._send: Send | None = None
-        self.run = uuid4().hex
+        self.night: OpenNight | None = None  # that it runs tasks of
 
     def duplicate(self) -> Self:
         """Return another one that holds nothing."""
@@ -70,17 +67,22 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
         """Start one task run beside the others."""
         if self._runner is None:
             self.cluster()
-            runner = ThreadPoolTaskRunner[Any](max_workers=_concurrency())
+            runner = ThreadPoolTaskRunner[Any](max_workers=self._concurrency)
             self._runner = self._opened.enter_context(runner)
         future: PrefectFuture[Any] = self._runner.submit(*arguments, **named)
         return future
 
+    @property
+    def _concurrency(self) -> int:
+        return self.night.options.concurrency if self.night else NightOptions().concurrency
+
     def cluster(self) -> Send | None:
-        """Return the way to the workers; None where all runs here, as a test or replay does."""
-        kind, _, address = settings().task_runner.partition("=")
-        if self._send is None and kind in CLUSTERS and replacement() is None:
+        """Return the way to the workers; None where all runs in this process."""
+        runner = self.night.settings.task_runner if self.night else ""
+        kind, _, address = runner.partition("=")
+        if self._send is None and kind in CLUSTERS:
             try:
-                self._send = CLUSTERS[kind](address, _concurrency(), self._opened)
+                self._send = CLUSTERS[kind](address, self._concurrency, self._opened)
             except OSError as trouble:  # of which a timeout is one
                 raise StopTheNight(
                     f"there is no {kind} cluster to run on ({trouble}): start it, or correct "
@@ -99,19 +101,14 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
         super().__exit__(*error)
 
 
-def _concurrency() -> int:
-    return night_options({"concurrency": run_parameters().get("concurrency")}).concurrency
-
-
-def there(function: Callable[[*Ts], T], *arguments: *Ts) -> T:
+def on_worker(function: Callable[[OpenNight, *Ts], T], night: OpenNight, *values: *Ts) -> T:
     """Call a function of a module where the night's runner says, and wait for it."""
     context = FlowRunContext.get()
     runner = context.task_runner if context else None
     if not isinstance(runner, NightRunner) or (send := runner.cluster()) is None:
-        return function(*arguments)
-    about = runner.run, proxies.shared(), str(results())
-    done = send(pickle.dumps((*about, function, arguments)))
-    proxies.take_in(done.process, done.calls, done.reads, done.unrecorded)
+        return function(night, *values)
+    done = send(pickle.dumps((night.ticket(), str(results()), function, values)))
+    night.recording.take_in(done.process, done.reads, done.lines, done.lost)
     if done.trouble:
         raise done.trouble
     return cast(T, done.value)
@@ -147,25 +144,35 @@ def _ray(address: str, concurrency: int, opened: ExitStack) -> Send:
 
 CLUSTERS: dict[str, Callable[[str, int, ExitStack], Send]] = {"dask": _dask, "ray": _ray}
 
-_beginning, _runs = Lock(), [""]  # on a worker: the run that its process works for
+_opening = Lock()
+_night: list[OpenNight] = []  # on a worker: that its process works for
 
 
 def work(parcel: bytes) -> Done:
     """Do what a night has sent to this process; errors of ours are returned, others raised."""
-    run, night, results, function, arguments = pickle.loads(parcel)
-    with _beginning:
-        if _runs != [run]:
-            wiring.reset_ports()
-            services.begin_counting()
-            proxies.join(*night)
-            _runs[:] = [run]
+    ticket, results, function, values = pickle.loads(parcel)
+    with _opening:
+        if not _night or _night[0].recording.header.run != ticket.header.run:
+            at = settings()
+            _night[:] = [wiring.opened(ticket.options, at, header=ticket.header)]
+        night = _night[0]
+        if ticket.night:
+            night.join(ticket.night)
     value, trouble = None, None
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: results}):
+    with (
+        temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: results}),
+        working_for(ticket.step),
+    ):
         try:
-            value = function(*arguments)
+            value = function(night, *values)
         except NightWatchError as error:
             trouble = error
-    recording, process = proxies.current_recording(), f"{socket.gethostname()}-{os.getpid()}"
-    unrecorded = recording.recorder.lost if recording else ""
-    counted = services.service_calls(), services.code_reads()
-    return Done(value, trouble, process, *counted, unrecorded)
+    process, recording = f"{socket.gethostname()}-{os.getpid()}", night.recording
+    return Done(
+        value,
+        trouble,
+        process,
+        wiring.services.code_reads(),
+        recording.hand_over(),
+        recording.journal.lost,
+    )

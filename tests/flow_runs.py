@@ -9,9 +9,9 @@ from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import FlowRun
 from prefect.flow_engine import run_flow
 from prefect.states import AwaitingRetry
+from world import World
 
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
 
 PATIENCE = 60.0  # seconds: the server writes task runs down some time after they ended
 
@@ -19,17 +19,22 @@ PATIENCE = 60.0  # seconds: the server writes task runs down some time after the
 class Retried:
     """A flow's run, and the same run again."""
 
-    def __init__(self, world: Dependencies, flow: Flow[..., Any], **choices: object) -> None:
-        self.world, self.flow, self.choices = world, flow, choices
+    def __init__(self, world: World, **choices: object) -> None:
+        """A night of the world; with `error_class` a run of one error."""
+        self.world, self.choices = world, choices
+        self.is_single = "error_class" in choices
         with get_client(sync_client=True) as client:
-            self.id = client.create_flow_run(flow, parameters=choices).id
+            self.id = client.create_flow_run(self._flow, parameters=choices).id
+
+    @property
+    def _flow(self) -> Flow[Any, RunReport]:
+        return self.world.single_flow() if self.is_single else self.world.flow()
 
     def run(self) -> RunReport:
         """Run it from where its state stands."""
         with get_client(sync_client=True) as client:
             run: FlowRun = client.read_flow_run(self.id)
-        with using(self.world):
-            report: RunReport = run_flow(self.flow, flow_run=run, parameters=self.choices)
+        report: RunReport = run_flow(self._flow, flow_run=run, parameters=self.choices)
         return report
 
     def again(self) -> RunReport:

@@ -15,7 +15,6 @@ from typing import Any
 import github_world
 import night_world
 from git_repositories import Change, git, repository
-from plain_nights import PlainNights
 from services import github_people
 from services.github import GitHub
 from twins.reading import (
@@ -27,6 +26,7 @@ from twins.reading import (
     MemoryModel,
 )
 from twins.writing import MemoryNotifier
+from world import World
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
@@ -36,12 +36,10 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import ErrorGroup, Trace
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text import frontmatter
-from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
-from tasks.wiring import with_default_ports
+from tasks.ports import PublishingPorts, ReadingPorts
 
 FILES = {
     **night_world.FILES,
@@ -56,6 +54,8 @@ ERRORS = {  # transaction: class, failing file, file that is to blame
     "cart/tax": ("KeyError", "shop/tax.py", "shop/tax.py"),
 }
 MOODS = ("fix", "another fix", "no fix", "low", "unknown", "give up", "later", "stop")
+CHOICES = {"source": "sample", "code": "sample", "delivery": "local", "notify": "local"}
+CHOICES |= {"max_errors": 4}
 DAY = timedelta(days=1)
 
 
@@ -132,7 +132,6 @@ class Shop:
     def __enter__(self) -> "Shop":
         self.repository = repository(self.folder / "shop.git", Change("Shop", FILES), bare=True)
         self.state = self.folder / "state"
-        self.nights = PlainNights()
         self._open = ExitStack()
         if self.on_github:
             self.github = self._open.enter_context(_ShopsGitHub(self.repository, self.clock))
@@ -145,9 +144,7 @@ class Shop:
 
     def night(self, **choices: Any) -> RunReport:
         """One night in a process of its own, as far as that can be had: with ports of its own."""
-        with using(self._world()):
-            options = with_default_ports(NightOptions(**{"max_errors": 4, **choices}))
-            return self.nights.run(options)
+        return self._world().night(**{**CHOICES, **choices})
 
     @property
     def store(self) -> NightStore:
@@ -172,7 +169,7 @@ class Shop:
     def _checkout(self) -> Checkout:
         return Checkout(self.repository)
 
-    def _world(self) -> Dependencies:
+    def _world(self) -> World:
         fuse, clock = self.fuse, self.clock
         knowledge = KnowledgeFiles(self.state / "knowledge")
         groups = [group_of(one, n, clock.now()) for one, n in self.failing.items()]
@@ -187,7 +184,7 @@ class Shop:
             sender = Fused(inner, fuse, "publish")
             return LedgerOutbox(sender, self.state / "nightwatch.db", night.id, clock)
 
-        return Dependencies(
+        return World(
             reading=ReadingPorts(
                 errors=MemoryErrors(groups, traces),
                 code=MemoryHost(self._code()),
@@ -203,6 +200,7 @@ class Shop:
                 knowledge=Fused(knowledge, fuse, "write", "write_pattern", "rebuild_index"),
                 nights=Fused(self.store, fuse, "keep", "finish"),
             ),
+            state=self.state,
         )
 
     def _answer(self, conversation: Any) -> Any:

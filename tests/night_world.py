@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from plain_nights import PlainNights
 from twins.reading import (
     MemoryAgents,
     MemoryClock,
@@ -14,13 +13,13 @@ from twins.reading import (
     MemoryModel,
 )
 from twins.writing import MemoryKnowledge, MemoryNights, MemoryNotifier, MemoryOutbox
+from world import World
 
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text.fingerprints import fingerprint
-from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
-from tasks.night import tonights_options
+from tasks.ports import PublishingPorts, ReadingPorts
 
 PREFECT = [  # marks of tests that run flows
     pytest.mark.xdist_group("prefect"),
@@ -98,10 +97,10 @@ def by_case(conversation: object) -> object:
 
 def worlds(
     groups: tuple[ErrorGroup, ...] = (CART, CART_API, PAY), model: MemoryModel | None = None
-) -> Dependencies:
-    """Both worlds, of memory."""
+) -> World:
+    """A world of memory."""
     outbox, knowledge, clock = MemoryOutbox(), MemoryKnowledge(), MemoryClock()
-    return Dependencies(
+    return World(
         reading=ReadingPorts(
             errors=MemoryErrors(groups, TRACES),
             code=MemoryHost(MemoryCode(FILES)),
@@ -120,14 +119,6 @@ def worlds(
     )
 
 
-def plain_night(**choices: object) -> RunReport:
-    """Run one night without Prefect, without proofs and comparisons with other pull requests."""
-    return PlainNights().run(tonights_options(choices))
-
-
-def night(world: Dependencies, **choices: object) -> RunReport:
+def night(world: World, **choices: object) -> RunReport:
     """Run one night of a world, on Prefect."""
-    from flows.nightly import nightly
-
-    with using(world):
-        return nightly(**choices)
+    return world.night_on_prefect(**choices)

@@ -13,6 +13,7 @@ import typer
 from flows.commands.night import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import REPLACED
+from nightwatch_core.settings import settings
 from nightwatch_core.text.plain_text import text_table
 from tasks import wiring
 
@@ -69,7 +70,7 @@ def main() -> None:
             app(named or VERBS)()
         else:
             check_state()
-            with wiring.shared_files():
+            with wiring.shared_files(settings()):
                 app(named)()
     except NightWatchError as trouble:
         complain(trouble)

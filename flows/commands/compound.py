@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.memory import documents_with_learnings, options_of_words
+from flows.commands.memory import allowance_of_a_question, documents_with_learnings, for_words
 from flows.commands.night import make_prefect_ready
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
@@ -28,7 +28,6 @@ from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.note_reader import add_notes, as_task
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.outcomes import apply_outcomes
-from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import (
     Feedback,
@@ -38,11 +37,12 @@ from nightwatch_core.models.knowledge import (
     OutcomeUpdate,
     TaskFile,
 )
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.settings import settings
+from nightwatch_core.settings import Settings, settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.templates import is_beginning, is_name
 from tasks import wiring
+from tasks.wiring import journals
+from tasks.wiring.opening import OpenNight
 
 Id = Annotated[
     str,
@@ -81,17 +81,17 @@ def compound(id: Id = "", yes: Yes = False, no_model: Rules = False) -> None:
     def say(text: str) -> None:
         console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
 
-    options, may = options_of_words()
-    target = _target(id.strip(), options)
+    opened = for_words(settings())
+    target = _target(id.strip(), opened)
     say(f"{target.task.id}: {target.task.title}")
-    related = similar(target.task, documents_with_learnings())
+    related = similar(target.task, documents_with_learnings(opened.settings))
     if related:
         say(related_text(related))
     _agree(QUESTION if related else "Write notes from it?", yes)
-    drawn = _draw(target, options, may, no_model)
+    drawn = draw_notes(opened, target, no_model)
     say(drawn_text(drawn))
     _agree("Write this?", yes)
-    file = _keep(target, drawn.notes, tuple(item.task_id for item in related), options)
+    file = _keep(target, drawn.notes, tuple(item.task_id for item in related), opened)
     say(captured_text(file, drawn.notes))
 
 
@@ -106,13 +106,14 @@ def _agree(question: str, yes: bool) -> None:
         raise typer.Exit
 
 
-def _target(id: str, options: NightOptions) -> Target:
+def _target(id: str, opened: OpenNight) -> Target:
+    options, at = opened.options, opened.settings
     if not id:
-        reports = wiring.nights().reports()
+        reports = wiring.nights(at).reports()
         id = last_published(tuple(r for r in reports if is_sample(r.options) == is_sample(options)))
-    if not is_sample(options) and (task := wiring.task_store().read(id)):
+    if not is_sample(options) and (task := wiring.task_store(at).read(id)):
         return Target(task, None)
-    lesson = _lesson(id, options)
+    lesson = _lesson(id, opened)
     return Target(as_task(lesson), lesson)
 
 
@@ -126,16 +127,16 @@ def feedback(
     that is wrong is analysed again.
     """
     make_prefect_ready(settings().state, verbose=False)
-    options, _ = options_of_words()
-    lesson, now = _lesson(fingerprint.strip(), options), wiring.now()
+    opened = for_words(settings())
+    lesson, now = _lesson(fingerprint.strip(), opened), opened.reading.clock.now()
     said = OutcomeEvent(kind=verdict, on=now.date(), night=f"feedback {now.isoformat()}")
     news = OutcomeUpdate(fingerprint=lesson.fingerprint, outcomes=(said,))
-    file = wiring.publishing(options).knowledge.write(apply_outcomes(lesson, news))
+    file = opened.publishing.knowledge.write(apply_outcomes(lesson, news))
     Console(soft_wrap=True).print(Text(f"{verdict}: {line(lesson.title, 200)} ({file})"))
 
 
-def _lesson(id: str, options: NightOptions) -> Lesson:
-    lessons = lessons_in(wiring.reading(options).knowledge)
+def _lesson(id: str, opened: OpenNight) -> Lesson:
+    lessons = lessons_in(opened.reading.knowledge)
     exact = [lesson for lesson in lessons if is_name(id, lesson.names)]
     matches = exact or [lesson for lesson in lessons if is_beginning(id, lesson.names, 1)]
     if len(matches) == 1:
@@ -153,29 +154,31 @@ def _lesson(id: str, options: NightOptions) -> Lesson:
     )
 
 
-def _draw(target: Target, options: NightOptions, may: Allowance, by_rule: bool) -> DrawnNotes:
-    ports = wiring.reading(options)
+def draw_notes(opened: OpenNight, target: Target, by_rule: bool) -> DrawnNotes:
+    """Write notes for a target: by the connected model, or by rules."""
+    ports, options = opened.reading, opened.options
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
         why = "you chose --no-model" if by_rule else "no language model is set up"
         return draw_by_rule(target.task, target.lesson, why, today)
-    prompt = wiring.agent_store().agent(PROMPT).prompt
-    transcript = _newest_transcript(target.lesson) if target.lesson else None
+    prompt, may = ports.agents.agent(PROMPT).prompt, allowance_of_a_question(options)
+    at, lesson = opened.settings, target.lesson
+    transcript = _newest_transcript(lesson, at) if lesson else None
     return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
 
 
-def _newest_transcript(lesson: Lesson) -> Transcript | None:
+def _newest_transcript(lesson: Lesson, at: Settings) -> Transcript | None:
     kept = []
     for name in (lesson.fingerprint, *lesson.aliases):
         with suppress(StopTheNight):
-            kept.append(wiring.transcripts().find(name))
+            kept.append(journals.transcript(at, name, ""))
     return max(kept, key=lambda item: str(item.entries[0].at), default=None)
 
 
-def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:
+def _keep(target: Target, notes: Notes, related: tuple[str, ...], opened: OpenNight) -> str:
     """Append the notes and link what is related; return the file. Raises `GiveUp`."""
     if target.lesson is None:
-        return wiring.task_store().append(target.task.id, notes, related)
+        return wiring.task_store(opened.settings).append(target.task.id, notes, related)
     # Read again: a night may have written the lesson while a person was thinking.
-    lesson = wiring.reading(options).knowledge.read(target.lesson.file) or target.lesson
-    return wiring.publishing(options).knowledge.write(add_notes(lesson, notes, related))
+    lesson = opened.reading.knowledge.read(target.lesson.file) or target.lesson
+    return opened.publishing.knowledge.write(add_notes(lesson, notes, related))

@@ -24,7 +24,7 @@ def deploy() -> None:
     Needs a Prefect server: `make ui`, or PREFECT_API_URL. Each application has its own
     deployments: nightly/NAME, where nightwatch.toml says name = "NAME".
     """
-    wiring.with_default_ports(night_options())
+    wiring.with_default_ports(night_options(), settings())
     night.make_prefect_ready(settings().state, verbose=False)
     from prefect.settings import PREFECT_API_URL  # reads its environment when imported
 

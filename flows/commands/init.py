@@ -67,7 +67,7 @@ def init(yes: Yes = False, force: Force = False) -> None:
     model = ask(
         "Which model analyses: a Claude model, or rules (no language model)?",
         wiring.DEFAULT_MODEL if "claude" in ready else RULES,
-        lambda text: wiring.with_default_ports(NightOptions(source=SAMPLE, model=text)),
+        lambda text: wiring.with_default_ports(NightOptions(source=SAMPLE, model=text), at),
     )
     hosted = bool(at.github_token or at.github_app_id) and "/" in found.repository
     hosted = hosted and not found.gitlab
@@ -126,7 +126,7 @@ def _are_sources(text: str) -> bool:
 
 
 def _check(**options: str) -> bool:
-    wiring.check_inputs(NightOptions.model_validate(options))
+    wiring.check_inputs(NightOptions.model_validate(options), settings())
     return True
 
 
@@ -138,7 +138,7 @@ def _check_desks(text: str) -> None:
 def _look_at(checkout: str) -> Found:
     """Find out what a checkout says of its remote, its branch and its tests."""
     options = NightOptions(code="checkout", repo=checkout)
-    host = wiring.bare_code(options)
+    host = wiring.services.bare_code(options, settings())
     head = host.head()
     kit = projects_of(host.reader(head), options)[0]
     tests = (

@@ -27,14 +27,16 @@ from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Sc
 from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.report import SINGLE_RUN, RunReport
 from nightwatch_core.patterns.ignore_suggestions import rule_from
+from nightwatch_core.ports import KnowledgeReader
 from nightwatch_core.publish.blocks import Table as Cells
 from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import Settings, night_options, settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import used
 from tasks import wiring
+from tasks.wiring.opening import OpenNight
 
 NO_NIGHT = "There is no night of this application yet: run `nightwatch night`."
 NightName = Annotated[
@@ -52,7 +54,7 @@ def history(
     limit: Annotated[int, typer.Option(help="Nights to show.")] = 30, as_json: AsJson = False
 ) -> None:
     """List earlier nights."""
-    nights = wiring.nights().history()[:limit]
+    nights = wiring.nights(settings()).history()[:limit]
     if as_json:
         print_json(nights)
     names = "Night,App,Status,Groups,Known,Analysed,Issues,Drafts,Cost"
@@ -78,7 +80,7 @@ def report(night: NightName = "", as_json: AsJson = False) -> None:
 
 def kept_report(name: str) -> RunReport:
     """Return the night or run of that name, else the newest; raises `StopTheNight` for none."""
-    for report in wiring.nights().reports():
+    for report in wiring.nights(settings()).reports():
         if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
             return report
     if not name:
@@ -86,11 +88,16 @@ def kept_report(name: str) -> RunReport:
     raise StopTheNight(f"no night {name[:80]!r} was found: see `nightwatch history`")
 
 
-def memory_asked() -> NightOptions:
+def memory_asked(at: Settings) -> NightOptions:
     """Return options that name the memory to ask: the sample's where the newest night was one."""
-    ran = (item for item in wiring.nights().reports() if not item.night.id.startswith(SINGLE_RUN))
-    newest = next(ran, None)
+    reports = wiring.nights(at).reports()
+    newest = next((item for item in reports if not item.night.id.startswith(SINGLE_RUN)), None)
     return NightOptions(source=SAMPLE if newest and is_sample(newest.options) else "file")
+
+
+def knowledge_asked(at: Settings) -> KnowledgeReader:
+    """Return the memory to ask."""
+    return wiring.knowledge_of(memory_asked(at), at)
 
 
 # `nightwatch batches`: the batches that were submitted.
@@ -103,7 +110,7 @@ def batches(as_json: AsJson = False) -> None:
 
     Calls no service: `nightwatch night --collect` collects the results.
     """
-    store, console = wiring.services.kept_batches(), Console()
+    store, console = wiring.services.kept_batches(settings()), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
     submitted = store.batches()
     if as_json:
@@ -125,10 +132,10 @@ LOOKED_THROUGH = 30  # reports
 
 def scoreboard(as_json: AsJson = False) -> None:
     """Show how often earlier analyses were right, by confidence."""
-    asked = memory_asked()
-    knowledge = wiring.knowledge_of(asked)
+    at = settings()
+    asked, knowledge = memory_asked(at), knowledge_asked(at)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
-    every = islice(wiring.nights().reports(), LOOKED_THROUGH)
+    every = islice(wiring.nights(at).reports(), LOOKED_THROUGH)
     newest = [item for item in every if is_sample(item.options) == is_sample(asked)]
     outcomes = next(filter(None, (item.outcomes for item in newest)), ())
     board = with_drafts(scoreboard_of(lessons), outcomes)
@@ -181,7 +188,7 @@ def search(
 ) -> None:
     """Find lessons by words."""
     console = Console()
-    folder = wiring.knowledge_of(memory_asked())
+    folder = knowledge_asked(settings())
     old = archived_lessons(folder) if archive else ()
     matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
     if as_json:
@@ -225,7 +232,8 @@ def learnings(
     results that do not apply; if the model fails, the word search is used.
     """
     if ask_model:
-        chosen = ask_researcher(intent, limit, archive)
+        make_prefect_ready(settings().state, verbose=False)
+        chosen = ask_researcher(for_words(settings()), intent, limit, archive)
         took = f" It took {used(chosen.usage)}." if chosen.usage.calls else ""
         typer.echo(f"{clean(chosen.text)}{took}", err=True)
         results = chosen.found
@@ -237,22 +245,26 @@ def learnings(
     typer.echo(as_yaml(results), nl=False)
 
 
-def ask_researcher(intent: str, limit: int, archive: bool) -> ChosenLearnings:
+def ask_researcher(opened: OpenNight, intent: str, limit: int, archive: bool) -> ChosenLearnings:
     """Return what the connected model chose of the learnings for an intent, and how."""
-    make_prefect_ready(settings().state, verbose=False)
-    options, may = options_of_words()
-    prompt = wiring.agent_store().agent(RESEARCHER).prompt
-    documents = documents_with_learnings(archive)
-    return chosen_learnings(intent, documents, wiring.reading(options).model, prompt, may, limit)
+    prompt = opened.reading.agents.agent(RESEARCHER).prompt
+    documents = documents_with_learnings(opened.settings, archive)
+    may = allowance_of_a_question(opened.options)
+    return chosen_learnings(intent, documents, opened.reading.model, prompt, may, limit)
 
 
-def options_of_words() -> tuple[NightOptions, Allowance]:
-    """Return the options and the allowance for one question to a model."""
-    of_sample = is_sample(memory_asked())
+def for_words(at: Settings) -> OpenNight:
+    """Return the services of a command that asks a model about the memory, and reads no errors."""
+    of_sample = is_sample(memory_asked(at))
     source = {"source": SAMPLE} if of_sample else {"source": "file", "errors": ERRORS_UNREAD}
-    unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
-    options = wiring.with_default_ports(night_options({**source, **unused}))
-    return options, Allowance(
+    unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}
+    options = wiring.with_default_ports(night_options({**source, **unused}), at)
+    return wiring.for_a_command(options, at)
+
+
+def allowance_of_a_question(options: NightOptions) -> Allowance:
+    """Return the allowance for one question to a model."""
+    return Allowance(
         iterations=1,
         tokens=options.token_budget_per_error,
         cost=(options.cost_per_error or options.cost_per_night) if options.cost_per_night else None,
@@ -264,16 +276,15 @@ def search_learnings(
     intent: str, limit: int = LIMIT, archive: bool = False
 ) -> tuple[FoundLearning, ...]:
     """Return what lessons, archived ones with `archive`, and task files say of an intent."""
-    return relevant_learnings(intent, documents_with_learnings(archive), limit)
+    return relevant_learnings(intent, documents_with_learnings(settings(), archive), limit)
 
 
-def documents_with_learnings(archive: bool = False) -> tuple[TaskFile, ...]:
-    """Every task file and every lesson; the sample has no task files."""
-    asked = memory_asked()
-    knowledge = wiring.knowledge_of(asked)
+def documents_with_learnings(at: Settings, archive: bool = False) -> tuple[TaskFile, ...]:
+    """Return every task file and every lesson; the sample has no task files."""
+    asked, knowledge = memory_asked(at), knowledge_asked(at)
     old = archived_lessons(knowledge) if archive else ()
     lessons = (*lessons_in(knowledge), *old)
-    tasks = () if is_sample(asked) else wiring.task_store().tasks()
+    tasks = () if is_sample(asked) else wiring.task_store(at).tasks()
     return (*tasks, *map(as_task, lessons))
 
 
@@ -293,7 +304,8 @@ Expires = Annotated[
 @ignore.command("list")
 def list_rules(as_json: AsJson = False) -> None:
     """List the rules: in force, expired, and unreadable."""
-    file, console = wiring.ignore_file(memory_asked()), plain_console()
+    at, console = settings(), plain_console()
+    file = wiring.ignore_file(memory_asked(at), at)
     held = file.rules()
     if as_json:
         print_json(held)
@@ -311,8 +323,8 @@ def list_rules(as_json: AsJson = False) -> None:
 @ignore.command()
 def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
     """Show the rules that a night suggested, with the evidence."""
-    file, report = wiring.ignore_file(memory_asked()), kept_report(night.strip())
-    console = plain_console()
+    at, console, report = settings(), plain_console(), kept_report(night.strip())
+    file = wiring.ignore_file(memory_asked(at), at)
     if as_json:
         print_json(report.learned.suggestions)
     console.print(Text(f"Night {report.night.id}", "bold"))
@@ -338,7 +350,8 @@ def suggestions(night: OfNight = "", as_json: AsJson = False) -> None:
 @ignore.command()
 def accept(number: Number, night: OfNight = "", reason: Reason = "", expires: Expires = "") -> None:
     """Add a suggested rule to ignore.yml; the rest of the file stays unchanged."""
-    file, console = wiring.ignore_file(memory_asked()), plain_console()
+    at, console = settings(), plain_console()
+    file = wiring.ignore_file(memory_asked(at), at)
     report = kept_report(night.strip())
     suggested = report.learned.suggestions
     if not 1 <= number <= len(suggested):
@@ -386,7 +399,7 @@ class Memory:
     """The Library over knowledge and task files as they are at each question; writes nothing."""
 
     def __init__(self) -> None:
-        self._knowledge = wiring.knowledge_of(memory_asked())
+        self._knowledge = knowledge_asked(settings())
 
     def search_lessons(self, query: str, limit: int, archived: bool) -> str:
         """Return lessons that hold words of the query, as YAML."""
@@ -420,6 +433,7 @@ def maintenance(
 
     Waits until no night runs. The deployment of that name does it every week.
     """
-    with wiring.one_night():
-        for line_of in wiring.free_space(settings().state / "results", dry=dry_run):
-            print(line_of)
+    at = settings()
+    with wiring.one_night(at):
+        for freed in wiring.free_space(at, at.state / "results", dry=dry_run):
+            print(freed)

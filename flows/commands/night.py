@@ -39,6 +39,7 @@ from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
 from tasks.parameters import chosen_from, described, spell_out_choices
 from tasks.progress import shown_by
+from tasks.wiring import journals
 
 # Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
 
@@ -122,8 +123,8 @@ def run_and_show(
         _end_without_server(trouble)
         raise
     show(report)
-    if bundle := wiring.proxies.bundle_of(report.night.id):
-        again = f"Replay this night: {report.command} replay {bundle}"
+    if journals.is_replayable(settings(), report.night.id):
+        again = f"Replay this night: {report.command} replay {report.night.id}"
         Console(soft_wrap=True).print(Text(again, "dim"))
     raise SystemExit(EXIT_CODES[report.status])
 
@@ -261,7 +262,7 @@ def with_kept_input(choices: dict[str, Any]) -> dict[str, Any]:
     """
     if night_options(choices).errors != STANDARD_INPUT:
         return choices
-    return {**choices, "errors": wiring.keep_piped_input(sys.stdin.buffer)}
+    return {**choices, "errors": wiring.keep_piped_input(settings(), sys.stdin.buffer)}
 
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
@@ -291,7 +292,8 @@ def check_options(choices: dict[str, Any]) -> None:
 
     Where nobody watches and a team is to be told, the night itself tells that its files are gone.
     """
-    options = wiring.with_default_ports(night_options(choices))
+    at = settings()
+    options = wiring.with_default_ports(night_options(choices), at)
     for flag, port in (("errors", "source"), ("repo", "code")):
         if choices.get(flag) and getattr(options, port) == "sample":
             own = {"errors": "file", "repo": "checkout"}[flag]
@@ -301,7 +303,7 @@ def check_options(choices: dict[str, Any]) -> None:
     lookback(options.since)
     check_batch_mode(options)
     if options.notify == "local" or sys.stderr.isatty():
-        wiring.check_inputs(options)
+        wiring.check_inputs(options, at)
 
 
 # `nightwatch one`, and `python flows/one_error.py`: one error again.
@@ -328,10 +330,10 @@ def one(
         raise typer.BadParameter("give a fingerprint, --error-class or --record")
     text = sys.stdin.read() if record == "-" else record
     if text:  # as a file: Prefect keeps parameters, and would keep what it holds
-        choices |= {"source": "file", "errors": wiring.keep_pasted_record(text)}
+        choices |= {"source": "file", "errors": wiring.keep_pasted_record(settings(), text)}
     else:
         choices = with_kept_input(choices)
-        wiring.check_inputs(night_options(choices))
+        wiring.check_inputs(night_options(choices), settings())
     given: dict[str, Any] = {"error": error, "error_class": error_class, "transaction": transaction}
     given["others"] = {name: value for name, value in choices.items() if value is not None}
     run_and_show(lambda: import_module("flows.one_error").one_error, given, verbose)
@@ -347,13 +349,13 @@ def forecast(as_json: AsJson = False, **choices: Any) -> None:
     Reads counts of errors and what was learned; asks no model. The night itself
     reads traces, too, and analyses errors of one cause together, which costs less.
     """
-    asked = night_options(with_kept_input(choices))
+    at, asked = settings(), night_options(with_kept_input(choices))
     unasked = asked.model_copy(update={"model": RULES if asked.model else ""})  # needs no key
-    options = wiring.with_default_ports(unasked)
+    options = wiring.with_default_ports(unasked, at)
     update = {"model": asked.model or options.model, "max_errors": asked.max_errors or 5}
     update |= {"lead_model": asked.lead_model} if asked.model else {}
     options = options if options.model == asked.model else options.model_copy(update=update)
-    ports, records = wiring.reading(options), wiring.nights().history()
+    ports, records = wiring.for_a_command(options, at).reading, wiring.nights(at).history()
     with sign_of_life(Console(stderr=True), "Reading …"):
         window = ports.errors.window(lookback_for(options), ports.clock.now())
         groups = ports.errors.error_groups(window).groups
@@ -429,7 +431,9 @@ def try_file(files: Files = None, as_json: AsJson = False, **choices: Any) -> No
 
 
 def _tests(options: NightOptions) -> str:
-    host, _, documents = wiring.testing(options.model_copy(update={"code": "checkout"}))
+    update, at = {"code": "checkout"}, settings()
+    host = wiring.adapters(options.model_copy(update=update), at).bare_code()
+    documents = wiring.project_documents(at)
     try:
         return described_project(host.reader(host.head()), options, documents)
     except GiveUp as missing:

@@ -1,6 +1,7 @@
 """`nightwatch prepare`: a test environment for a repository, made once."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -16,10 +17,11 @@ from nightwatch_core.models.profiles import Profile
 from nightwatch_core.ports import CodeHost
 from nightwatch_core.proof import preparing, profiles
 from nightwatch_core.proof.kits import Kit
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import Settings, night_options, settings
 from nightwatch_core.text.plain_text import money
 from tasks import wiring
 from tasks.progress import ticking
+from tasks.wiring import Harness
 
 
 def prepare(
@@ -38,19 +40,36 @@ def prepare(
     """
     own = {"repo": repo, "code": "checkout", "base_branch": base_branch}
     given = own if repo else {"base_branch": base_branch or None}
-    options, console = night_options({**given, "prepare_network": True}), Console(soft_wrap=True)
-    ready = wiring.services.available(settings())["code"]
+    at, options = settings(), night_options({**given, "prepare_network": True})
+    ready = wiring.services.available(at)["code"]
     hosted = next((host for host in HOSTS if host in ready), HOSTS[0])
     code = options.code or ("checkout" if options.repo else hosted)
     options = options.model_copy(update={"code": code})
-    host, sandbox, documents = wiring.testing(options)
-    tree, date = host.reader(host.head()), wiring.now().date().isoformat()
-    may_ask, is_runnable = not (no_model or options.verify), []
+    harness = wiring.testing(options, at)
+    asks = None if no_model or options.verify else partial(_adviser, options, harness.code, at)
+    raise SystemExit(0 if any(prove_projects(options, harness, asks)) else 1)
+
+
+Tell = Callable[[str], None]
+
+
+def prove_projects(
+    options: NightOptions,
+    harness: Harness,
+    adviser_for: Callable[[Tell], preparing.Adviser | None] | None,
+) -> tuple[bool, ...]:
+    """Prepare each project of a repository, write its page, and tell which can be run.
+
+    `adviser_for` returns the model to ask where rules find no way; None: no model is asked.
+    """
+    (host, sandbox, documents), console = harness[:3], Console(soft_wrap=True)
+    tree, date = host.reader(host.head()), harness.clock.now().date().isoformat()
+    may_ask, is_runnable = adviser_for, list[bool]()
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(text, style))
 
-    def made(kit: Kit, name: str, kept: Profile | None, step: Callable[[str], None]) -> Profile:
+    def made(kit: Kit, name: str, kept: Profile | None, step: Tell) -> Profile:
         nonlocal may_ask
         printed = [""]
 
@@ -60,16 +79,16 @@ def prepare(
 
         def keep(output: str) -> str:
             printed.append(output)
-            return wiring.keep_output(name, output)
+            return harness.keep_output(name, output)
 
         def prove(kit: Kit, kept: Profile | None) -> Profile:
             return preparing.proved_profile(kit, tree, sandbox, kept, date, tell, keep)
 
         profile = prove(profiles.as_proposed(kit, tree, kept), kept)
         is_known = profile.is_runnable or profile.asked == preparing.asked_for(kit)
-        if is_known or not may_ask or not (adviser := _adviser(options, host, tell)):
+        if is_known or not may_ask or not (adviser := may_ask(tell)):
             return profile
-        may_ask = False  # it is once a repository
+        may_ask = None  # it is once a repository
         tell(f"{profiles.summary(profile)}; a model is asked …")
         profile, usage = preparing.advised_profile(
             kit, tree, sandbox, profile, adviser, printed, prove
@@ -97,22 +116,23 @@ def prepare(
             say(f"  Kept in {file}", "dim")
     finally:
         sandbox.close()
-    raise SystemExit(0 if any(is_runnable) else 1)
+    return tuple(is_runnable)
 
 
 def _adviser(
-    options: NightOptions, host: CodeHost, tell: Callable[[str], None]
+    options: NightOptions, host: CodeHost, at: Settings, tell: Tell
 ) -> preparing.Adviser | None:
     """Return the model that is connected, with the code as it may see it; None where none is."""
     unused = {"source": "file", "errors": ERRORS_UNREAD, "delivery": "local", "notify": "local"}
     try:
-        options = wiring.with_default_ports(options.model_copy(update=unused))
+        options = wiring.with_default_ports(options.model_copy(update=unused), at)
     except StopTheNight as trouble:
         tell(f"no model is asked: {trouble}")
         return None
     if options.model == RULES:
         return None
-    night.make_prefect_ready(settings().state, verbose=False)
-    ports, shown = wiring.reading(options), wiring.shown_code(host)
-    fence = wiring.proxies.night_fence(f"prepare {ports.clock.now().isoformat()}")
+    night.make_prefect_ready(at.state, verbose=False)
+    opened = wiring.for_a_command(options, at)
+    ports, shown = opened.reading, wiring.shown_code(host, at)
+    fence = opened.fence(f"prepare {ports.clock.now().isoformat()}")
     return preparing.Adviser(ports.model, shown.reader(shown.head()), ports.clock, fence)

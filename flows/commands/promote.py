@@ -24,11 +24,11 @@ from nightwatch_core.learnings.offers import (
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Window
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion
 from nightwatch_core.models.report import Night
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import Settings, night_options, settings
 from tasks import wiring
+from tasks.wiring.opening import OpenNight
 
 Yes = Annotated[
     str, typer.Option("--yes", help="Choice without a terminal: numbers (1,3), or all.")
@@ -72,8 +72,8 @@ def promote(
     """
     make_prefect_ready(settings().state, verbose=False)
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
-    options = promotion_options(choices)
-    offered = offer(options, to)
+    opened = for_promotion(choices, settings())
+    offered = offer(opened, to)
     picked = chosen_offers(yes, offered.offers) if yes else None  # refuses wrong numbers at once
     console = Console()
     for part in _listed(offered.offers):
@@ -85,42 +85,44 @@ def promote(
         elif numbered_offers(offered.offers):
             console.print("Choose with --yes, as in --yes 1,3.")
         picked = chosen_offers(answer, offered.offers)
-    promotion = add_to_rules(options, offered, picked)
+    promotion = add_to_rules(opened, offered, picked)
     console.print(Text(promotion.text), soft_wrap=True)
-    raise SystemExit(0 if promotion.done or options.dry_run else 1)
+    raise SystemExit(0 if promotion.done or opened.options.dry_run else 1)
 
 
-def promotion_options(choices: Mapping[str, object]) -> NightOptions:
-    """Return the options under which code is read and the outbox is made; errors are not read."""
-    sample = not choices.get("repo") and is_sample(memory_asked())
+def for_promotion(choices: Mapping[str, object], at: Settings) -> OpenNight:
+    """Return the services with which code is read and a draft is made; errors are not read."""
+    sample = not choices.get("repo") and is_sample(memory_asked(at))
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": "-"}
     local = {"model": RULES, "notify": "local"}
-    return wiring.with_default_ports(night_options({**choices, **source, **local}))
+    options = wiring.with_default_ports(night_options({**choices, **source, **local}), at)
+    return wiring.for_a_command(options, at)
 
 
-def offer(options: NightOptions, to: Destination | None) -> Offered:
+def offer(opened: OpenNight, to: Destination | None) -> Offered:
     """Return what can be promoted and the file it would be added to; write nothing.
 
     Raises `StopTheNight` where the checkout is wanted and none is named, or drafts are patches.
     """
+    options, ports = opened.options, opened.reading
     is_local = options.code == "checkout" and options.delivery == "local"
     commit = before = None
     if (to or ("checkout" if is_local else "pull")) == "pull":
         if options.publish == "patches":
             raise StopTheNight(NO_BRANCHES)
-        commit = wiring.reading(options).code.head()
-        before = wiring.reading(options).code.reader(commit).read_file(PATH)
+        commit = ports.code.head()
+        before = ports.code.reader(commit).read_file(PATH)
     elif options.repo:
         before = wiring.working_copy(options).read(PATH)
     else:
         raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
-    lessons = lessons_in(wiring.reading(options).knowledge)
-    tasks = () if is_sample(options) else wiring.task_store().tasks()
+    lessons = lessons_in(ports.knowledge)
+    tasks = () if is_sample(options) else wiring.task_store(opened.settings).tasks()
     return Offered(offers(lessons, tasks, before or ""), before, commit)
 
 
 def add_to_rules(
-    options: NightOptions, offered: Offered, picked: tuple[LearningOffer, ...]
+    opened: OpenNight, offered: Offered, picked: tuple[LearningOffer, ...]
 ) -> Promotion:
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
@@ -129,7 +131,7 @@ def add_to_rules(
         return Promotion(done=True, text=text)
     rules = with_offers(offered.before or "", picked)
     if offered.commit is None:
-        place = wiring.working_copy(options).write(PATH, rules, offered.before)
+        place = wiring.working_copy(opened.options).write(PATH, rules, offered.before)
         done = bool(place)
         text = (
             f"Added to {place}; you can commit it now."
@@ -137,11 +139,11 @@ def add_to_rules(
             else "Dry run: nothing was changed."
         )
     else:
-        now = wiring.reading(options).clock.now()
+        now = opened.reading.clock.now()
         window = Window(since=now, until=now)
         night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=window, now=now)
         pull = promotion_pull(picked, rules, offered.commit, night.id)
-        receipt = wiring.publishing(options).outbox(night).publish(pull)
+        receipt = opened.publishing.outbox(night).publish(pull)
         place, done = receipt.url, receipt.status in ("done", "already there")
         state = "was there already" if receipt.status == "already there" else "is open"
         text = {
@@ -150,7 +152,7 @@ def add_to_rules(
             "unknown": f"Unknown whether it was published ({receipt.reason}): try again.",
         }.get(receipt.status, f"Draft pull request {receipt.name} {state}: {receipt.url}")
     if done:
-        _remember(options, picked)
+        _remember(opened, picked)
     return Promotion(place=place, done=done, text=text)
 
 
@@ -173,15 +175,15 @@ def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:
     return parts
 
 
-def _remember(options: NightOptions, chosen: tuple[LearningOffer, ...]) -> None:
-    knowledge = wiring.reading(options).knowledge
+def _remember(opened: OpenNight, chosen: tuple[LearningOffer, ...]) -> None:
+    knowledge = opened.reading.knowledge
     files = {entry.fingerprint: entry.file for entry in knowledge.index().solutions}
     for document in dict.fromkeys(item.document for item in chosen):
         digests = tuple(item.digest for item in chosen if item.document == document)
         lesson = knowledge.read(files[document]) if document in files else None
         if lesson is None:
-            wiring.task_store().mark_promoted(document, digests)
+            wiring.task_store(opened.settings).mark_promoted(document, digests)
         else:
             promoted = tuple(dict.fromkeys((*lesson.promoted, *digests)))
             lesson = lesson.model_copy(update={"promoted": promoted})
-            wiring.publishing(options).knowledge.write(lesson)
+            opened.publishing.knowledge.write(lesson)

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,22 +16,26 @@ from flows.commands.night import OfNight, make_prefect_ready, plain_console, sig
 from flows.commands.night import show as show_running
 from flows.commands.values import AsJson, print_json
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.options import NightOptions, SentRequest
-from nightwatch_core.models.report import EXIT_CODES, Bundle, RunReport
-from nightwatch_core.replay.decisions import counts, differences
-from nightwatch_core.replay.record import joined
-from nightwatch_core.replay.sealing import decided
-from nightwatch_core.settings import night_options
+from nightwatch_core.journal.decisions import counts, differences
+from nightwatch_core.journal.pieces import joined
+from nightwatch_core.journal.reader import NightJournal
+from nightwatch_core.journal.requests import body_of, sent_requests
+from nightwatch_core.journal.sealing import decided
+from nightwatch_core.models.journal import Bundle, SentRequest
+from nightwatch_core.models.report import EXIT_CODES, SINGLE_RUN, RunReport
+from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import shown
-from tasks.dependencies import using
-from tasks.wiring import nights, proxies, transcripts
+from tasks import wiring
+from tasks.wiring import journals, replays
+from tasks.wiring.opening import OpenNight
 
 Named = Annotated[
     str,
     typer.Argument(metavar="BUNDLE", help="Bundle file, or name of its night; empty: the newest."),
 ]
+Target = Annotated[str, typer.Argument(metavar="FILE", help="File to write.")]
 Report = Annotated[bool, typer.Option("--report", help="Also show the report of the replay.")]
 STARTING = "Replaying the night (Prefect takes about 15 s to start) …"
 SHOWN = 8  # new questions that are listed
@@ -41,15 +46,16 @@ def replay(bundle: Named = "", report: Report = False) -> None:
 
     Exit code: 0 if the decisions are equal, 3 if they differ.
     """
-    sealed = proxies.bundle_named(bundle)
+    sealed = journals.bundle_named(settings(), bundle)
     manifest = sealed.manifest
-    with proxies.replay_environment(sealed) as state:
-        options = night_options(manifest.options.model_dump(exclude_none=True))
-        ports, record = proxies.dependencies(sealed, manifest.night, options.model)
-        make_prefect_ready(state, verbose=False)
-        with using(ports), sign_of_life(Console(stderr=True), STARTING):
-            replayed = _run(options)
-        other = proxies.bundle_named(manifest.night.id)
+    if manifest.night.id.startswith(SINGLE_RUN):
+        raise StopTheNight(f"{manifest.night.id} is a run of one error: only nights are replayed")
+    with replays.environment(sealed) as at:
+        make_prefect_ready(at.state, verbose=False)
+        night, record = replays.opened(sealed, manifest.options, at)
+        with sign_of_life(Console(stderr=True), STARTING):
+            replayed = _run(night)
+        other = journals.bundle_named(at, manifest.night.id)
     if report and replayed:
         show_running(replayed)
     before, after = decided(sealed), decided(other)
@@ -66,15 +72,14 @@ def replay(bundle: Named = "", report: Report = False) -> None:
     raise SystemExit(0 if is_equal else EXIT_CODES["degraded"])
 
 
-def _run(options: NightOptions) -> RunReport | None:
+def _run(night: OpenNight) -> RunReport | None:
     """Return the report; None if the night stopped, which its decisions say."""
-    from flows.nightly import nightly
+    from flows.replay import replay_night
 
     try:
-        report: RunReport = nightly(**options.model_dump(exclude_none=True))
+        return replay_night(night)
     except NightWatchError:
         return None
-    return report
 
 
 Questions = Annotated[
@@ -87,7 +92,7 @@ bundle = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=(__doc__ 
 @bundle.command()
 def show(bundle: Named = "", asked: Questions = "", as_json: AsJson = False) -> None:
     """Verify a bundle and show its contents."""
-    sealed, console = proxies.bundle_named(bundle), plain_console()
+    sealed, console = journals.bundle_named(settings(), bundle), plain_console()
     if asked:
         for item in sealed.manifest.asked:
             if item.name.startswith(asked):
@@ -99,14 +104,10 @@ def show(bundle: Named = "", asked: Questions = "", as_json: AsJson = False) -> 
 
 
 @bundle.command()
-def diff(first: Named, second: Named) -> None:
-    """Compare the decisions of two nights. Exit code: 0 equal, 3 different."""
-    before, after = (decided(proxies.bundle_named(name)) for name in (first, second))
-    console, found = plain_console(), differences(before, after)
-    console.print(Text(f"{counts(before)}\n{counts(after)}"))
-    for text in found or ("The decisions are equal.",):
-        console.print(Text(text))
-    raise SystemExit(EXIT_CODES["degraded"] if found else 0)
+def export(night: NightName, file: Target) -> None:
+    """Write what was written down of a night into one file, to be replayed elsewhere."""
+    sealed = journals.export_bundle(settings(), night, Path(file))
+    print(f"{file}: {counts(decided(sealed))}")
 
 
 def _print_facts(console: Console, sealed: Bundle) -> None:
@@ -143,9 +144,10 @@ def manifest(
 ) -> None:
     """List the requests that a night sent to other services, or print one."""
     name = "" if others else _name(night)
-    requests = proxies.sent_requests().of(name)
+    journal = journals.journal_of(settings(), name)
+    requests = sent_requests(journal)
     if text:
-        _print_text(requests, text)
+        _print_text(journal, requests, text)
     elif as_json:
         print_json(requests)
     else:
@@ -171,17 +173,17 @@ def _list(requests: tuple[SentRequest, ...], when: str) -> None:
 
 def _name(night: str) -> str:
     """Return the night of that name, or the newest; raises `StopTheNight` for an unknown one."""
-    kept = [item.id for item in nights().history()]
+    kept = [item.id for item in wiring.nights(settings()).history()]
     name = night or next((item for item in kept if not item.startswith("one-")), "")
     if name not in kept:
         raise StopTheNight(f"no night {night[:80]!r} was found: see `nightwatch history`")
     return name
 
 
-def _print_text(requests: tuple[SentRequest, ...], number: int) -> None:
+def _print_text(journal: NightJournal, requests: tuple[SentRequest, ...], number: int) -> None:
     """Print the bytes that were sent; a terminal gets no control characters."""
     found = requests[number - 1 : number]
-    sent = proxies.sent_requests().text(found[0]) if found else b""
+    sent = body_of(journal, found[0]) if found else b""
     if not sent:
         raise StopTheNight(f"request {number} has no text: see the list")
     if found[0].masked:
@@ -203,7 +205,7 @@ Full = Annotated[bool, typer.Option("--full", help="Show full texts and the syst
 
 def transcript(fingerprint: Fingerprint, night: OfNight = "", full: Full = False) -> None:
     """Print the latest conversation with the model about an error."""
-    transcript = transcripts().find(fingerprint.strip(), night.strip())
+    transcript = journals.transcript(settings(), fingerprint.strip(), night.strip())
     console = plain_console()
     for part in shown(transcript, full):
         console.print(Text(part.text, part.style))

@@ -1,7 +1,7 @@
 """`nightwatch check` and `nightwatch agents`: is everything set up?"""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -13,12 +13,13 @@ from nightwatch_core.analysis.agent_specs import agents_of
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.intake.default_ports import ON_THIS_MACHINE, RULES
 from nightwatch_core.models.errors import Window
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.proof.preparing import described_project
+from nightwatch_core.publish import ci
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.plain_text import plural
 from tasks import wiring
+from tasks.wiring.opening import OpenNight
 
 
 @night.with_option_flags
@@ -27,12 +28,18 @@ def check(as_json: AsJson = False, **choices: Any) -> None:
 
     Takes the options of a night; writes nothing. Exit code: 0 if all checks pass, else 1.
     """
-    options = night_options(night.with_kept_input(choices))
-    night.make_prefect_ready(settings().state, verbose=False)
+    at, options = settings(), night_options(night.with_kept_input(choices))
+    night.make_prefect_ready(at.state, verbose=False)
+    filled = wiring.with_default_ports(options, at)
+    show_answers(probes(wiring.for_a_command(filled, at)), as_json=as_json)
+
+
+def show_answers(probes: Iterable["Probe"], *, as_json: bool) -> NoReturn:
+    """Print each answer of a service; ends the process with 1 where one is missing, else with 0."""
     table = Table("", "Service", "Answer", box=None)
     failed, found = 0, list[Probe]()
     with night.sign_of_life(Console(stderr=True), "Asking …"):
-        for probe in probes(options):
+        for probe in probes:
             name, answer, is_well, is_needed = probe
             found.append(probe)
             failed += is_needed and not is_well
@@ -57,20 +64,20 @@ class Probe(NamedTuple):
     is_needed: bool = True  # a night goes on without the others, and says so
 
 
-def probes(options: NightOptions) -> Iterator[Probe]:
-    """Check every service of a night with these options; writes nothing."""
-    filled = wiring.with_default_ports(options)
-    read, write = wiring.reading(filled), wiring.publishing(filled)
+def probes(opened: OpenNight) -> Iterator[Probe]:
+    """Check every service of a night; writes nothing."""
+    filled, at = opened.options, opened.settings
+    read, write = opened.reading, opened.publishing
     now = read.clock.now()
     night = Night(id="check", window=Window(since=now, until=now), now=now)
     checks: list[tuple[str, Callable[[], str]]] = [
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
-        (f"model ({filled.model})", lambda: _model(filled)),
+        (f"model ({filled.model})", lambda: _model(opened)),
         (f"delivery ({filled.delivery})", lambda: write.outbox(night).probe()),
         (f"notifications ({filled.notify})", write.notifier.probe),
-        ("knowledge", lambda: _knowledge(filled)),
-        ("agents", lambda: _agents(filled)),
+        ("knowledge", lambda: _knowledge(opened)),
+        ("agents", lambda: _agents(opened)),
         ("Prefect", _prefect),
     ]
     if not filled.patterns_enabled:
@@ -78,19 +85,19 @@ def probes(options: NightOptions) -> Iterator[Probe]:
     if filled.is_hosted:  # else these are the files that the delivery tells of
         checks.insert(3, (f"published items ({filled.delivery})", read.tracker.probe))
     if read.batches:
-        checks.append(("batches", lambda: _batches(filled)))
+        checks.append(("batches", lambda: _batches(opened)))
     if filled.publish == "all" and not filled.dry_run:
-        checks.append(("CI of drafts", lambda: wiring.services.ci_of_branches(filled)))
-    if wiring.services.one_token_does_both(filled):
+        checks.append(("CI of drafts", lambda: _ci_of_branches(opened)))
+    if wiring.services.one_token_does_both(filled, at):
         checks.append(("sign-in", lambda: ONE_TOKEN))
     if filled.gate and read.sandbox:
-        checks += [("sandbox", lambda: _sandbox(filled)), ("tests", lambda: _tests(filled))]
+        checks += [("sandbox", lambda: _sandbox(opened)), ("tests", lambda: _tests(opened))]
     for name, probe in checks:
         try:
             yield Probe(name, probe(), is_well=True)
         except NightWatchError as trouble:
             yield Probe(name, str(trouble), is_well=False, is_needed=name not in _NOT_NEEDED)
-    for service, missing in wiring.half_described().items():
+    for service, missing in wiring.services.half_described(at).items():
         yield Probe(service, f"is not set up: set {', '.join(missing)}", is_well=False)
 
 
@@ -107,41 +114,49 @@ AGENTS_OFF = "the built-in prompt leads every analysis"
 PATTERNS_OFF = "none is detected or used, and no ignore rule suggested"
 
 
-def _model(options: NightOptions) -> str:
-    wiring.check_prices(options)
-    answer = wiring.reading(options).model.probe()
+def _model(opened: OpenNight) -> str:
+    options = opened.options
+    wiring.check_prices(options, opened.reading.agents)
+    answer = opened.reading.model.probe()
     is_priced = options.model == RULES or options.model in wiring.services.PRICES
     return answer if is_priced else f"{answer}; price unknown: limited by tokens, not by USD"
 
 
-def _knowledge(options: NightOptions) -> str:
-    kept = plural(len(wiring.knowledge_of(options).index().solutions), "lesson")
-    return kept if options.compound_enabled else f"off, {kept} kept: {LESSONS_OFF}"
+def _knowledge(opened: OpenNight) -> str:
+    kept = plural(len(opened.reading.knowledge.index().solutions), "lesson")
+    return kept if opened.options.compound_enabled else f"off, {kept} kept: {LESSONS_OFF}"
 
 
-def _agents(options: NightOptions) -> str:
-    names = ", ".join(wiring.reading(options).agents.names()) or "the built-in prompt"
-    return names if options.agents_enabled else f"off: {AGENTS_OFF}"
+def _agents(opened: OpenNight) -> str:
+    names = ", ".join(opened.reading.agents.names()) or "the built-in prompt"
+    return names if opened.options.agents_enabled else f"off: {AGENTS_OFF}"
 
 
-def _sandbox(options: NightOptions) -> str:
-    place = wiring.reading(options).sandbox
+def _ci_of_branches(opened: OpenNight) -> str:
+    host = opened.adapters.few_files()
+    head = host.head()
+    tree, pushed = host.reader(head), opened.options.is_hosted
+    return ci.ci_of_branches(tree.paths(), tree.read_file, head.branch, pushed=pushed)
+
+
+def _sandbox(opened: OpenNight) -> str:
+    place = opened.reading.sandbox
     try:
         return place.confinement() if place else ""
     except GiveUp as none:
         raise GiveUp(f"fixes are published without running their tests: {none}") from none
 
 
-def _tests(options: NightOptions) -> str:
-    ports = wiring.reading(options)
+def _tests(opened: OpenNight) -> str:
+    ports, options = opened.reading, opened.options
     if ports.sandbox is None or options.code not in ON_THIS_MACHINE:
         return "detected when there is a fix: the code is not on this machine"
     tree = ports.code.reader(ports.code.head())
     return described_project(tree, options, ports.projects, ports.sandbox)
 
 
-def _batches(options: NightOptions) -> str:
-    desk, is_needed = wiring.reading(options).batches, options.batch_mode
+def _batches(opened: OpenNight) -> str:
+    desk, is_needed = opened.reading.batches, opened.options.batch_mode
     try:
         return desk.probe() if desk else ""
     except GiveUp as none:
@@ -172,7 +187,7 @@ def _prefect() -> str:
 
 def agents(as_json: AsJson = False) -> None:
     """List the agent files and the problems of invalid ones."""
-    files, console = agents_of(wiring.agent_store()), Console()
+    files, console = agents_of(wiring.agent_store(settings(), night_options())), Console()
     if as_json:
         print_json(vars(files))
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)

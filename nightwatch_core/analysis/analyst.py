@@ -1,14 +1,16 @@
 """Analyse one case: brief the model, lead the conversation, judge its answer, look again."""
 
+import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
+
+from pydantic import ValidationError
 
 from nightwatch_core.analysis import prompts, second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.loop import DETAIL, CallHistory, Talk, begin, converse
-from nightwatch_core.analysis.model_wrappers import kept, plain_json
 from nightwatch_core.analysis.previews import preview_text, window
 from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import LIMITS_TEXT
@@ -337,10 +339,14 @@ def _is_affordable(briefing: Briefing, conversation: chat.Conversation) -> bool:
 
 def _first_talk(briefing: Briefing) -> Talk | None:
     """Return the first look's conversation where this model can go on in it."""
-    talk = kept(briefing.records, briefing.talk, Talk) if briefing.records else None
+    text = briefing.records.get(briefing.talk) if briefing.records else None
+    try:
+        talk = Talk.model_validate(json.loads(text or ""))
+    except (ValidationError, ValueError):  # there is none, or it is damaged
+        return None
     able = briefing.model.capabilities()
-    is_long = talk and talk.prompt.whole > able.context_tokens // 2
-    return talk if talk and talk.model == able.model and not is_long else None
+    is_long = talk.prompt.whole > able.context_tokens // 2
+    return talk if talk.model == able.model and not is_long else None
 
 
 def _continued(
@@ -429,7 +435,8 @@ def _look(
     found = verdict(case, answer, research, code, read, every_order)
     if briefing.records and not budget.able.local and second_look.weakness(found):
         talk = Talk(turns=turns, calls=calls, prompt=budget.prompt, model=budget.able.model)
-        briefing.records.put(briefing.talk, plain_json(talk))
+        # in ASCII: what models say may hold half characters, which pydantic refuses
+        briefing.records.put(briefing.talk, json.dumps(talk.model_dump(mode="json")))
     own = (turn for turn in turns[len(first.turns) :] if isinstance(turn, chat.ResultsTurn))
     called = [result for turn in own for result in turn.results]
     update = {

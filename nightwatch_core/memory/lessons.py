@@ -166,9 +166,12 @@ LOOKED_AGAIN = "looked again"  # verdict of a night whose answer proved less tha
 def _outweighs(earlier: knowledge.Lesson, fresh: knowledge.Lesson) -> bool:
     """Tell whether an earlier lesson on the same code proved more than a fresh one.
 
-    What production showed or people said speaks against it; then the answer of a model, which was
-    told so, takes its place whatever it proves, and the rules' answer the place of one by rules.
+    One that quotes no line proves nothing, however sure its file says it is. What production showed
+    or people said speaks against it; then the answer of a model, which was told so, takes its place
+    whatever it proves, and the rules' answer the place of one by rules.
     """
+    if not earlier.evidence:
+        return False
     if open_trouble(earlier) and (fresh.model != RULES or earlier.model == RULES):
         return False
     return _strength(earlier) > _strength(fresh)

@@ -180,9 +180,9 @@ class TranscriptOpening(Value):
 
 
 class TranscriptEntry(Value):
-    """One line of a transcript; `at` is set by whoever keeps it."""
+    """One line of a transcript."""
 
-    kind: Literal["opening", "user", "results", "assistant", "failure", "full"]
+    kind: Literal["opening", "user", "results", "assistant", "failure"]
     at: datetime | None = None
     opening: TranscriptOpening | None = None
     text: str = ""
@@ -194,7 +194,7 @@ class TranscriptEntry(Value):
 
 
 class Transcript(Value):
-    """Everything that was kept of one error in one night, its last run only."""
+    """Everything that was said about one error in one night, in all its runs."""
 
     night: str
     fingerprint: str

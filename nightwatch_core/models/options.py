@@ -15,20 +15,6 @@ from pydantic import Field
 
 from nightwatch_core.models.value import Value
 
-# Words for what left the machine: every request, and how much went to whom.
-
-
-class SentRequest(Value):
-    """One request as it was about to leave; headers, which hold tokens, are never noted."""
-
-    at: datetime
-    service: str
-    method: str  # of HTTP, or "git fetch"
-    to: str  # the address, with its query
-    bytes: int  # of the body
-    sha256: str = ""  # of the body; empty where there was none
-    masked: bool = False  # the text that is kept has masks where the body had none
-
 
 class Destination(Value):
     """Bytes that a night sent to one host."""
@@ -38,6 +24,13 @@ class Destination(Value):
     requests: int = 0
     bytes: int = 0  # of their bodies
     listed: bool = True  # False: of what goes there nobody keeps a list
+
+    def __add__(self, other: "Destination | None") -> "Destination":
+        """Return what two processes sent to one host."""
+        if other is None:
+            return self
+        update = {"requests": self.requests + other.requests, "bytes": self.bytes + other.bytes}
+        return self.model_copy(update=update)
 
 
 Code = Literal["", "github", "gitlab", "checkout", "sample"]

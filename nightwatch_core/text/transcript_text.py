@@ -77,8 +77,6 @@ def _entry(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     at = f"{entry.at:%H:%M:%S}" if entry.at else "        "
     if entry.kind == "opening":
         yield from _opening(entry, full)
-    elif entry.kind == "full":
-        yield Shown("The transcript was full here; what followed was not kept.", BAD)
     elif entry.kind == "results":
         yield Shown(f"{at}  tools", TOOLS)
         for result in entry.results:

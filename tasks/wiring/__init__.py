@@ -1,22 +1,19 @@
 """Choose the adapter behind each port.
 
-`reading` never writes and leads up to the analysis (with `GITHUB_READ_TOKEN` it could not write);
-`publishing` is for what happens after it. Both are made from the options and the settings alone, so
-that a worker on another machine makes the same ones. Tests put others in with
-`tasks.dependencies.using`.
+Ports to read through never write and lead up to the analysis (with `GITHUB_READ_TOKEN` they could
+not); ports to publish through are for what happens after it. Both are made from the options and the
+settings alone, so that a worker on another machine makes the same ones.
 """
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import IO
-
-from filelock import FileLock
+from typing import IO, Any, NamedTuple
 
 from nightwatch_core import ports
 from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
@@ -33,129 +30,117 @@ from nightwatch_core.adapters.stores import atomic_files, state_folder
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.adapters.stores.project_documents import ProjectFiles
-from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
 from nightwatch_core.analysis.agent_specs import BASE, agents_of, choose
 from nightwatch_core.analysis.loop import unpriced
-from nightwatch_core.code.failed_commit import Repository, opened
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.code import failed_commit
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import source_key
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.models.report import Night
 from nightwatch_core.privacy import redaction
 from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.rules.engine import RulesModel
-from nightwatch_core.settings import Settings, settings
-from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import local, proxies, services
+from nightwatch_core.settings import Settings
+from tasks.ports import Adapters, PublishingPorts, ReadingPorts
+from tasks.wiring import local, masks, services
+from tasks.wiring.local import share as share
+from tasks.wiring.opening import OpenNight
 
 log = logging.getLogger(__name__)
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
-def reading(options: NightOptions) -> ReadingPorts:
-    """Return the ports to read through, the real ones unless `using` says otherwise."""
-    instead, at = replacement(), settings()
-    given = instead.reading if instead else _reading(options, at)
-    if instead and instead.model_of:
-        given = replace(given, model=instead.model_of(options.model))
-    if not options.agents_enabled:
-        given = replace(given, agents=AgentFiles(None))
-    walled, recording = proxies.scrubbed_reading(given, at), proxies.current_recording()
-    return recording.reading(walled, options.model) if recording else walled
+def adapters(options: NightOptions, at: Settings) -> Adapters:
+    """Return what stands behind the ports of a night with these options and settings."""
+    services.bare_code.cache_clear()  # files may have changed since the last night
+    services.code_memory.cache_clear()
+    return Adapters(
+        reading=lambda: _reading(options, at),
+        publishing=lambda: _publishing(options, at),
+        bare_code=lambda: services.bare_code(options, at),
+        few_files=lambda: services.few_files(options, at),
+        model_named=lambda name: _model(options.model_copy(update={"model": name}), at),
+        batches_named=lambda name: services.batch_model(
+            options.model_copy(update={"model": name}), at
+        ),
+        records=lambda: local.records(at),
+        pause=local.pace.pause,
+    )
 
 
-def publishing(options: NightOptions) -> PublishingPorts:
-    """Return the ports to write through, the real ones unless `using` says otherwise."""
-    instead, at = replacement(), settings()
-    given = instead.publishing if instead else _publishing(options, at)
-    walled, recording = proxies.scrubbed_publishing(given, at), proxies.current_recording()
-    return recording.publishing(walled) if recording else walled
+def opened(options: NightOptions, at: Settings, **given: Any) -> OpenNight:
+    """Open a night over the services of the settings; every port of `options` has to be filled."""
+    return OpenNight(options, at, adapters(options, at), **given)
 
 
-def masked(report: RunReport) -> RunReport:
-    """Return a report as its files have it: a model's own words are masked, too."""
-    return redaction.scrubbed(report, proxies.scrubber(settings()).scrub)
+def for_a_command(options: NightOptions, at: Settings) -> OpenNight:
+    """Return the services for a command: of its calls only what left the machine is written."""
+    return OpenNight(options, at, replace(adapters(options, at), is_recorded=False))
 
 
-def bare_code(options: NightOptions) -> ports.CodeHost:
-    """Return the code unmasked: for the files of drafts, which people will merge."""
-    instead = replacement()
-    host = instead.reading.code if instead else services.bare_code(options, settings())
-    return proxies.recorded(ports.CodeHost, "code", host)
-
-
-def code_cache(options: NightOptions) -> ports.CodeCache | None:
-    """Return what keeps code that was read; None in a replay, which has its answers."""
-    instead = replacement()
-    host = instead.reading.code if instead else _reading(options, settings()).code
-    return host if isinstance(host, ports.CodeCache) else None
-
-
-def testing(options: NightOptions) -> tuple[ports.CodeHost, ports.Sandbox, ports.ProjectDocuments]:
-    """Return what `nightwatch prepare` needs: the code unmasked, the sandbox, and its documents."""
-    at, instead = settings(), replacement()
-    if instead:
-        given = instead.reading
-        if given.sandbox is None or given.projects is None:
-            raise StopTheNight("there is no sandbox to run tests in, or no place for what it shows")
-        return given.code, given.sandbox, given.projects
-    return bare_code(options), services.sandbox(options, at), ProjectFiles(at.knowledge)
-
-
-def shown_code(host: ports.CodeHost) -> ports.CodeHost:
-    """Return the code of a host as a model may see it."""
-    return redaction.redacted_host(host, proxies.scrubber(settings()))
-
-
-def keep_output(name: str, text: str) -> str:
-    """Keep what the tests of a project printed; returns the file's path."""
-    path = settings().state / f"prepare-{name}.txt"
+def _keep_output(at: Settings, name: str, text: str) -> str:
+    path = at.state / f"prepare-{name}.txt"
     with atomic_files.on_disk(path.parent):
         atomic_files.write(path, text.encode(errors="replace"))
     return str(path)
 
 
-def nights() -> ports.Nights:
+def nights(at: Settings) -> ports.Nights:
     """Return the store of nights, whatever the options."""
-    instead = replacement()
-    own = instead.publishing.nights if instead else _nights(settings())
-    return proxies.recorded(ports.Nights, "nights", own)
+    return _nights(at)
 
 
-def transcripts() -> Transcripts:
-    """Return the transcript store."""
-    at = settings()
-    scrub = proxies.scrubber(at).scrub
-    return Transcripts(at.state / "transcripts", SystemClock(), scrub=scrub)
+class Harness(NamedTuple):
+    """What `nightwatch prepare` needs to find out how a repository is tested."""
+
+    code: ports.CodeHost  # unmasked
+    sandbox: ports.Sandbox
+    documents: ports.ProjectDocuments
+    clock: ports.Clock
+    keep_output: Callable[[str, str], str]  # of a project's name and what was printed; the file
 
 
-def agent_store() -> ports.AgentStore:
-    """Return the agent files."""
-    return AgentFiles(settings().agents)
+def testing(options: NightOptions, at: Settings) -> Harness:
+    """Return what stands on this machine to run the tests of a repository."""
+    host, sandbox = services.bare_code(options, at), services.sandbox(options, at)
+    keep = partial(_keep_output, at)
+    return Harness(host, sandbox, project_documents(at), SystemClock(), keep)
 
 
-def knowledge_of(options: NightOptions) -> ports.KnowledgeReader:
+def project_documents(at: Settings) -> ports.ProjectDocuments:
+    """Return the pages that say how projects are tested."""
+    return ProjectFiles(at.knowledge)
+
+
+def shown_code(host: ports.CodeHost, at: Settings) -> ports.CodeHost:
+    """Return the code of a host as a model may see it."""
+    return redaction.redacted_host(host, masks.scrubber(at))
+
+
+def knowledge_of(options: NightOptions, at: Settings) -> ports.KnowledgeReader:
     """Return the knowledge of these options."""
-    at = settings()
     lessons: ports.KnowledgeReader = local.knowledge(options, at)
-    return redaction.redacted(lessons, ports.KnowledgeReader, proxies.scrubber(at).scrub)
+    return redaction.redacted(lessons, ports.KnowledgeReader, masks.scrubber(at).scrub)
 
 
-def task_store() -> ports.TaskStore:
-    """Return the task files that hold notes, whatever the options."""
-    at = settings()
+def agent_store(at: Settings, options: NightOptions) -> ports.AgentStore:
+    """Return the agent files; none where they are switched off."""
+    return AgentFiles(at.agents if options.agents_enabled else None)
+
+
+def task_store(at: Settings) -> ports.TaskStore:
+    """Return the task files that hold notes."""
     files = TaskFiles(at.tasks, at.state / "tasks.lock")
-    return redaction.redacted(files, ports.TaskStore, proxies.scrubber(at).scrub)
+    return redaction.redacted(files, ports.TaskStore, masks.scrubber(at).scrub)
 
 
-def ignore_file(options: NightOptions) -> IgnoreFile:
+def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
     """Return the ignore.yml that nights of this kind read."""
-    return local.ignore_file(options, settings())
+    return local.ignore_file(options, at)
 
 
 def working_copy(options: NightOptions) -> WorkingCopy:
@@ -168,58 +153,46 @@ def serve_library(library: ports.LessonLibrary) -> None:
     mcp_server.serve(library)
 
 
-def keep_pasted_record(record: str) -> str:
+def keep_pasted_record(at: Settings, record: str) -> str:
     """Keep a pasted record as a file an error source can read; returns its path."""
-    return str(keep_pasted(record, settings().state / "pasted"))
+    return str(keep_pasted(record, at.state / "pasted"))
 
 
-def keep_piped_input(stream: IO[bytes]) -> str:
+def keep_piped_input(at: Settings, stream: IO[bytes]) -> str:
     """Keep all of a stream as a file an error source can read; returns its path."""
-    return str(keep_stream(stream, settings().state / "input"))
+    return str(keep_stream(stream, at.state / "input"))
 
 
 @contextmanager
-def one_night() -> Iterator[None]:
+def one_night(at: Settings) -> Iterator[None]:
     """Wait until no other process runs a night in the state folder, and hold it."""
     # Said on standard error: the terminal of a quiet night shows no log.
     say = partial(print, file=sys.stderr, flush=True)
-    with state_folder.one_night(settings().state, say), shared_files():
+    with state_folder.one_night(at.state, say), shared_files(at):
         yield
 
 
 @contextmanager
-def shared_files() -> Iterator[None]:
+def shared_files(at: Settings) -> Iterator[None]:
     """Begin with the files that all workers share, and share what was changed."""
-    fetch()
+    fetch(at)
     try:
         yield
     finally:
-        share()
+        share(at)
 
 
-def fetch() -> None:
+def fetch(at: Settings) -> None:
     """Get what other workers shared; raises `TryLater` where the shared folder does not answer."""
-    if files := local.shared_files(settings()):
+    if files := local.shared_files(at):
         files.fetch()
 
 
-def share(*names: str) -> str:
-    """Share what was changed, of all folders unless some are named; returns what went wrong."""
-    try:
-        if files := local.shared_files(settings()):
-            files.send(*names)
-    except (NightWatchError, OSError) as trouble:
-        log.warning("other workers do not see what is new here: %s", trouble)
-        return f"other workers do not see what is new here: {trouble}"
-    return ""
-
-
-def free_space(results: Path, *, dry: bool) -> tuple[str, ...]:
-    """Delete what nobody used for long; returns a line on each kind. Call it within `one_night`.
+def free_space(at: Settings, results: Path, *, dry: bool) -> tuple[str, ...]:
+    """Delete what was not used for long; returns a line on each kind. Call it within `one_night`.
 
     Raises `GiveUp` where something cannot be deleted.
     """
-    at = settings()
     places = {"state": at.state, "knowledge": at.knowledge, "sandbox": services.sandbox_place(at)}
     try:
         pruned = state_folder.free_space(places, results, dry=dry)
@@ -233,51 +206,24 @@ def free_space(results: Path, *, dry: bool) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4)
-def night_cache(fence: str, options: NightOptions) -> NightCache:
-    """Return what this process has found out of projects in a night."""
-    return NightCache(reading(options).projects, fence)
-
-
-def one_run() -> AbstractContextManager[object]:
-    """Hold the sandbox: what is run would only slow what other processes run beside it."""
-    return FileLock(settings().state / "sandbox.lock")
-
-
-def reset_ports() -> None:
-    """Make all ports anew at the next call: files may have changed since the last night."""
-    proxies.end_recording()
-    proxies.close_state(settings())
-    _reading.cache_clear()
-    _publishing.cache_clear()
-    services.bare_code.cache_clear()
-    services.code_memory.cache_clear()
-    night_cache.cache_clear()
-
-
-def with_default_ports(options: NightOptions) -> NightOptions:
-    """Return the options with every port filled; a test's options stay as they are."""
-    if replacement():
-        return options.model_copy(update={"max_errors": options.max_errors or 5})
-    at = settings()
+def with_default_ports(options: NightOptions, at: Settings) -> NightOptions:
+    """Return the options with every port filled."""
     known = services.available(at), DEFAULT_MODEL, services.lacking(at), services.PRICES
     filled = default_ports.fill_ports(options, *known)
     services.check_installed(filled, at)
     return filled
 
 
-def check_inputs(options: NightOptions) -> None:
+def check_inputs(options: NightOptions, at: Settings) -> None:
     """Raise an error where files, checkout or agent that were named are not there."""
-    if replacement():
-        return
     if options.errors and "file" in (options.sources() or ("file",)):
         local.error_files(options).check_names()
     if options.repo and options.code in ("", "checkout"):
-        local.checkout(options, settings()).head()
-    check_agent(options)
+        local.checkout(options, at).head()
+    check_agent(options, agent_store(at, options))
 
 
-def check_agent(options: NightOptions) -> None:
+def check_agent(options: NightOptions, agents: ports.AgentStore) -> None:
     """Raise `StopTheNight` where the agent that was named cannot lead."""
     if options.agent and not options.agents_enabled:
         raise StopTheNight(
@@ -285,46 +231,44 @@ def check_agent(options: NightOptions) -> None:
             "or set NIGHTWATCH_AGENTS_ENABLED=true"
         )
     if options.agent:
-        choose(agents_of(reading(options).agents), "", options.agent)
+        choose(agents_of(agents), "", options.agent)
 
 
-def check_prices(options: NightOptions, *, by_agents: bool = True) -> None:
+def check_prices(
+    options: NightOptions, agents: ports.AgentStore, *, by_agents: bool = True
+) -> None:
     """Raise `StopTheNight` where USD are limited and a model's price is not known.
 
     Asks nobody. Without `by_agents` the models that agent files name lead no analysis.
     """
-    if replacement() or options.model == default_ports.RULES or not options.cost_per_night:
+    if options.model == default_ports.RULES or not options.cost_per_night:
         return
-    agents = agents_of(reading(options).agents).specs if by_agents else ()
-    leading = (a for a in agents if a.name == (options.agent or BASE) or a.languages)
+    specs = agents_of(agents).specs if by_agents else ()
+    leading = (a for a in specs if a.name == (options.agent or BASE) or a.languages)
     models = (options.model, options.lead_model, *(agent.model for agent in leading))
     if missing := [name for name in models if name and name not in services.PRICES]:
         raise unpriced(missing[0])
 
 
-def half_described() -> Mapping[str, tuple[str, ...]]:
-    """Return services that are half set up, with the missing settings."""
-    return {} if replacement() else services.half_described(settings())
+def _model(options: NightOptions, at: Settings) -> ports.Model:
+    return RulesModel() if options.model == default_ports.RULES else services.claude(options, at)
 
 
-@lru_cache(maxsize=4)
 def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
-    rules = RulesModel()
-    is_local = options.model == default_ports.RULES
     if host := services.HOSTS.get(options.delivery):
         tracker = host.tracker(at)
     else:
-        tracker = local.delivery(options, at, "none", proxies.scrubber(at).scrub)
+        tracker = local.delivery(options, at, "none", masks.scrubber(at).scrub)
     return ReadingPorts(
         errors=_errors(options, at),
         code=services.recorded_code(options, at),
         tracker=tracker,
         knowledge=local.knowledge(options, at),
         agents=AgentFiles(at.agents),
-        model=rules if is_local else services.claude(options, at),
+        model=_model(options, at),
         clock=SystemClock(),
-        stand_in=None if is_local else rules,
-        tasks=None if default_ports.is_sample(options) else task_store(),
+        stand_in=None if options.model == default_ports.RULES else RulesModel(),
+        tasks=None if default_ports.is_sample(options) else task_store(at),
         libraries=local.libraries(options, at),
         source_maps=local.source_maps(options),
         batches=services.batch_model(options, at),
@@ -333,7 +277,6 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     )
 
 
-@lru_cache(maxsize=4)
 def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
     quiet = options.dry_run
 
@@ -365,18 +308,14 @@ def _errors(options: NightOptions, at: Settings) -> ports.ErrorSource:
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
 
 
-def watermark_key(options: NightOptions) -> str:
+def watermark_key(options: NightOptions, at: Settings) -> str:
     """Name what a night reads, so that only nights over the same share a watermark."""
-    return _watermark_key(options, settings())
-
-
-def _watermark_key(options: NightOptions, at: Settings) -> str:
     live = (services.LIVE[name] for name in options.sources() if name in services.LIVE)
     return source_key(options, *(getattr(at, place) for source in live for place in source.places))
 
 
 def _live(name: str, options: NightOptions, at: Settings) -> ports.ErrorSource:
-    watermark = _nights(at).watermark(_watermark_key(options, at))
+    watermark = _nights(at).watermark(watermark_key(options, at))
     return services.LIVE[name].make(options, at, watermark, SystemClock())
 
 
@@ -385,7 +324,7 @@ def _nights(at: Settings) -> NightStore:
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:
-    scrub = proxies.scrubber(at).scrub
+    scrub = masks.scrubber(at).scrub
     if host := services.HOSTS.get(options.delivery):
         return host.outbox(options, at, SystemClock(), scrub)
     return local.delivery(options, at, night.id, scrub)
@@ -404,10 +343,10 @@ def first_files(options: NightOptions) -> ports.FileSource:
     return redaction.redacted(local.error_files(options), ports.FileSource, REMOVAL.scrub)
 
 
-def first_repository(options: NightOptions) -> Repository | None:
+def first_repository(options: NightOptions) -> failed_commit.Repository | None:
     """Return the named checkout, read without keeping anything; None without one."""
     if not options.repo:
         return None
     checkout = Checkout(Path(options.repo).expanduser(), options.base_branch)
     host = redaction.redacted_host(checkout, REMOVAL)
-    return opened(host, options, local.source_maps(options))
+    return failed_commit.opened(host, options, local.source_maps(options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,14 +24,16 @@ from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
 )
 from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
+from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, FileSource, Records, SourceMaps
 from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
-from nightwatch_core.settings import PACKAGED, Settings, settings
+from nightwatch_core.settings import PACKAGED, Settings
 from tasks.progress import new_listener
 
+log = logging.getLogger(__name__)
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
 
@@ -90,6 +93,9 @@ def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
 class CodeRecords:
     """Code that was read; Prefect is imported with the first read."""
 
+    def __init__(self, at: Settings) -> None:
+        self._at = at
+
     def get(self, key: str) -> str | None:
         """Return what was put there."""
         return self._records().get(key)
@@ -101,19 +107,19 @@ class CodeRecords:
     def _records(self) -> Records:
         from tasks.records import code_records
 
-        return _shared_by_all(code_records(), None)
+        return _shared_by_all(self._at, code_records(), None)
 
 
-def records() -> Records:
+def records(at: Settings) -> Records:
     """Return records of this run, which another worker may go on with."""
     from tasks.records import KEEP
     from tasks.records import records as own
 
-    return _shared_by_all(own(), KEEP)
+    return _shared_by_all(at, own(), KEEP)
 
 
-def _shared_by_all(own: Records, keep: timedelta | None) -> Records:
-    url = settings().shared_url
+def _shared_by_all(at: Settings, own: Records, keep: timedelta | None) -> Records:
+    url = at.shared_url
     return SharedRecords(own, shared_folder(url), SystemClock(), keep) if url else own
 
 
@@ -124,9 +130,20 @@ def shared_files(at: Settings) -> SharedFiles | None:
     """Return the folders that all workers share; None where there is one worker."""
     if not at.shared_url:
         return None
-    folders = {name: at.state / name for name in ("nights", "transcripts", "sent", "bundles")}
+    folders = {name: at.state / name for name in ("nights", "journal")}
     folder = shared_folder(at.shared_url)
     return SharedFiles(folder, folders | {"knowledge": at.knowledge}, at.state / "shared.lock")
+
+
+def share(at: Settings, *names: str) -> str:
+    """Share what was changed, of all folders unless some are named; returns what went wrong."""
+    try:
+        if files := shared_files(at):
+            files.send(*names)
+    except (NightWatchError, OSError) as trouble:
+        log.warning("other workers do not see what is new here: %s", trouble)
+        return f"other workers do not see what is new here: {trouble}"
+    return ""
 
 
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:

@@ -23,18 +23,15 @@ from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, open_pl
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES, runner
 from nightwatch_core.adapters.stores.code_cache import READS, new_memory, recorded_host
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
-from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.code import CodeReads, Commit
-from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
+from nightwatch_core.models.options import NightOptions, StateFolder, listed
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
 from nightwatch_core.privacy.scrubber import Scrub
-from nightwatch_core.publish import ci
-from nightwatch_core.settings import Settings, settings
-from tasks.dependencies import replacement
-from tasks.wiring import local, proxies
+from nightwatch_core.settings import Settings
+from tasks.wiring import local, masks
 from tasks.wiring.local import pace
 
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -99,7 +96,6 @@ def new_relic(
     from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
-    proxies.open_list(settings)
     account = settings.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
@@ -117,7 +113,6 @@ def sentry(
     from nightwatch_core.adapters.sentry.client import TIMES, SentryApi
     from nightwatch_core.adapters.sentry.source import Sentry
 
-    proxies.open_list(settings)
     token = settings.sentry_auth_token.get_secret_value() if settings.sentry_auth_token else ""
     place, times = (settings.sentry_url, settings.sentry_org), pace.silence or TIMES
     api = SentryApi(token, *place, times=times, pause=pace.pause)
@@ -209,7 +204,6 @@ def gitlab_outbox(
 def _gitlab(settings: Settings, *, read_only: bool) -> Any:
     from nightwatch_core.adapters.gitlab.client import SILENCE, Project
 
-    proxies.open_list(settings)
     token = settings.gitlab_token.get_secret_value() if settings.gitlab_token else ""
     return Project(
         *(settings.gitlab_project, token),
@@ -238,7 +232,6 @@ def claude(options: NightOptions, settings: Settings) -> ports.Model:
     from nightwatch_core.adapters.claude.client import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
 
-    proxies.open_list(settings)
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     return Claude(
         key,
@@ -254,14 +247,13 @@ def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
     """Return the team's channel."""
     from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
-    proxies.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
     return SlackNotifier(
         *(token, settings.slack_channel, settings.database, clock),
         api_url=settings.slack_api_url,
         sleep=pace.pause,
         timeout=pace.silence or SILENCE,
-        withhold=partial(proxies.second_check(settings).withhold, "Slack"),
+        withhold=partial(masks.second_check(settings).withhold, "Slack"),
     )
 
 
@@ -269,9 +261,8 @@ def channels(settings: Settings, clock: ports.Clock) -> ports.Notifier:
     """Return the team's channels that Apprise knows."""
     from nightwatch_core.adapters.channels.notifier import SERVICE, DigestNotifier
 
-    proxies.open_list(settings)
     addresses = settings.notify_urls or SecretStr("")
-    withhold = partial(proxies.second_check(settings).withhold, SERVICE)
+    withhold = partial(masks.second_check(settings).withhold, SERVICE)
     return DigestNotifier(addresses, settings.database, clock, withhold=withhold)
 
 
@@ -295,7 +286,6 @@ def _github(settings: Settings, use: Literal["read", "write", "read as who write
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.connection import SILENCE
 
-    proxies.open_list(settings)
     return GitHubClient(
         sign_in(settings, writes=use != "read"),
         settings.github_api_url,
@@ -326,7 +316,7 @@ def sign_in(settings: Settings, *, writes: bool) -> Any:
 
 def recorded_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code, masked before it is kept."""
-    by, kept = proxies.scrubber(at), local.CodeRecords()
+    by, kept = masks.scrubber(at), local.CodeRecords(at)
     records = redacted_records(kept, by.scrub)
     return recorded_host(redacted_host(_bare(options, at), by), records, kept, code_memory())
 
@@ -351,26 +341,15 @@ def _bare(options: NightOptions, at: Settings, *, may_clone: bool = True) -> por
 # What a check says of the repository that drafts go to, and of who may write there.
 
 
-def ci_of_branches(options: NightOptions) -> str:
-    """Say which CI of the repository would run our drafts before anybody read them."""
-    host = _code(options)
-    head = host.head()
-    tree, pushed = host.reader(head), options.is_hosted
-    return ci.ci_of_branches(tree.paths(), tree.read_file, head.branch, pushed=pushed)
+def few_files(options: NightOptions, at: Settings) -> ports.CodeHost:
+    """Return the code for reading a few files: not cloned where that can be."""
+    return _bare(options, at, may_clone=False)
 
 
-def one_token_does_both(options: NightOptions) -> bool:
+def one_token_does_both(options: NightOptions, at: Settings) -> bool:
     """Tell whether what reads on GitHub could write, too."""
-    at = settings()
-    is_github = "github" in (options.code, options.delivery) and replacement() is None
+    is_github = "github" in (options.code, options.delivery)
     return is_github and not (at.github_read_token or at.github_app_id)
-
-
-def _code(options: NightOptions) -> ports.CodeHost:
-    """As it is, without cloning where that can be: for a few files."""
-    if instead := replacement():
-        return instead.reading.code
-    return _bare(options, settings(), may_clone=False)
 
 
 # Where code is run that nobody has read.
@@ -405,41 +384,22 @@ def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) 
 # What is counted and looked at for the health of a night, on the machine that it runs on.
 
 
-def service_calls() -> tuple[ServiceCalls, ...]:
-    """Return the requests to every service since the night began, those of its workers too."""
-    return tuple(METER.calls().values())
-
-
 def code_reads() -> CodeReads:
     """Return the counts of reads of code since the night began, those of its workers too."""
     return READS.reads()
 
 
-def begin_counting() -> None:
-    """Forget what was sent and read before: a night begins."""
-    METER.reset()
-    READS.reset()
-    MANIFEST.reset()
-    proxies.second_check(settings()).reset()
-
-
-def alarms() -> tuple[str, ...]:
-    """Return the second check's findings since then."""
-    return proxies.second_check(settings()).alarms()
-
-
-def state_of() -> StateFolder:
+def state_of(at: Settings) -> StateFolder:
     """Return the state folder's disk."""
-    return state_folder(settings().state)
+    return state_folder(at.state)
 
 
 # Batches: who answers many errors at once, and where they are kept from night to night.
 
 
-def kept_batches() -> ports.BatchStore:
+def kept_batches(at: Settings) -> ports.BatchStore:
     """Return the store of batches, whatever the options."""
-    instead = replacement()
-    return (instead and instead.publishing.batch_store) or BatchFiles(settings().state)
+    return BatchFiles(at.state)
 
 
 def batch_model(options: NightOptions, at: Settings) -> ports.BatchModel | None:
@@ -448,7 +408,6 @@ def batch_model(options: NightOptions, at: Settings) -> ports.BatchModel | None:
         return None
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
 
-    proxies.open_list(at)
     key = at.anthropic_api_key or SecretStr(NO_KEY)
     real = ClaudeBatches(key, options.model, SystemClock(), at.anthropic_base_url)
     return quiet_batches(real) if options.dry_run else real

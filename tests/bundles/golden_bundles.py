@@ -80,7 +80,8 @@ def shop(folder: Path) -> tuple[str, ...]:
 def rules_night(folder: Path, **more: str) -> Path:
     """The sample night; returns its bundle."""
     done = run("night", environment={**clean_environment(folder), **more})
-    return _bundle(folder, done)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return exported(folder)
 
 
 def model_night(folder: Path, **more: str) -> Path:
@@ -90,12 +91,16 @@ def model_night(folder: Path, **more: str) -> Path:
         done = run(
             "night", *shop(folder), environment={**clean_environment(folder), **ours, **more}
         )
-    return _bundle(folder, done)
-
-
-def _bundle(folder: Path, done: subprocess.CompletedProcess[str]) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
-    (bundle,) = (folder / "state" / "bundles").iterdir()
+    return exported(folder)
+
+
+def exported(folder: Path) -> Path:
+    """The bundle of the one night whose state is in `folder`."""
+    (night,) = (path for path in (folder / "state" / "nights").iterdir() if path.is_dir())
+    bundle = folder / "night.bundle"
+    done = run("bundle", "export", night.name, str(bundle), environment=clean_environment(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
     return bundle
 
 

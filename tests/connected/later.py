@@ -23,9 +23,11 @@ from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.settings import night_options, settings
-from tasks.dependencies import Dependencies, using
-from tasks.wiring import publishing, reading, services, with_default_ports
+from nightwatch_core.settings import Settings, settings
+from tasks import wiring
+from tasks.ports import Adapters
+from tasks.wiring import services
+from tasks.wiring.opening import OpenNight
 
 
 class LaterClock(SystemClock):
@@ -38,28 +40,37 @@ class LaterClock(SystemClock):
         return super().now() + self._ahead
 
 
-def worlds(options: NightOptions, clock: LaterClock) -> Dependencies:
+def adapters_at(clock: LaterClock, options: NightOptions, at: Settings) -> Adapters:
     """The real ones, at another time."""
-    at = settings()
+    real = wiring.adapters(options, at)
     errors = services.new_relic(options, at, watermark=None, clock=clock)
-    return Dependencies(
-        reading=replace(reading(options), clock=clock, errors=errors),
-        publishing=replace(publishing(options), nights=NightStore(at.state, clock)),
+    return replace(
+        real,
+        reading=lambda: replace(real.reading(), clock=clock, errors=errors),
+        publishing=lambda: replace(real.publishing(), nights=NightStore(at.state, clock)),
     )
 
 
 def nightly_later(ahead: timedelta) -> Callable[..., RunReport]:
     """The night's flow, at another time."""
-    from flows.nightly import nightly  # Prefect is made ready before
+    from prefect import flow  # it is made ready before
 
-    def run(**choices: Any) -> RunReport:
-        asked = night_options(choices)
-        options = with_default_ports(asked)
-        filled = {name: value for name, value in options if value != getattr(asked, name)}
-        with using(worlds(options, LaterClock(ahead))):
-            return nightly(**choices | filled)
+    from flows.nightly import whole_night
+    from tasks.night import held, nights_options, run_name
+    from tasks.parameters import takes_options
+    from tasks.workers import NightRunner
 
-    return run
+    @flow(name="nightly", flow_run_name=run_name("nightly"), task_runner=NightRunner())
+    @takes_options
+    def nightly(**choices: Any) -> RunReport:
+        at = settings()
+        with wiring.one_night(at):
+            options = nights_options(choices, at)
+            adapters = adapters_at(LaterClock(ahead), options, at)
+            with held(OpenNight(options, at, adapters, choices=choices)) as night:
+                return whole_night(night)
+
+    return nightly  # type: ignore[no-any-return]
 
 
 @with_option_flags

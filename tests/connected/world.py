@@ -32,6 +32,8 @@ from connected.story import a_github, a_newrelic
 from services import nerdgraph
 from services.anthropic import Anthropic
 
+from nightwatch_core.adapters.stores.journal_files import JournalFiles
+from nightwatch_core.journal.reader import NightJournal
 from nightwatch_core.text.markers import read_marker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +89,7 @@ class World:
         self.state = folder / "state"
         self.now = datetime.now(UTC)
         self.bell = Bell()
+        self.variables: dict[str, str] = {}  # of every night
 
     def __enter__(self) -> "World":
         with ExitStack() as stack:
@@ -127,6 +130,7 @@ class World:
             clean_environment(self.folder)
             | ours
             | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
+            | self.variables
         )
 
     def night(
@@ -199,6 +203,10 @@ class World:
         """The report that was written last."""
         found = sorted(self.state.glob("nights/*/report.json"), key=lambda p: p.stat().st_mtime)
         return json.loads(found[-1].read_text(encoding="utf-8")) if found else {}
+
+    def journal(self, night: str) -> NightJournal:
+        """What was written down of a night."""
+        return JournalFiles(self.state / "journal").read(night)
 
     # What the services hold, and what they heard.
 

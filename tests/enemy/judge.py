@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from enemy.world import SECRET, Shop
 from git_repositories import git
+from kept_files import kept_texts
 from markdown_it import MarkdownIt
 
 from nightwatch_core.adapters.slack.messages import messages
@@ -231,9 +232,8 @@ CLOTHES: tuple[Callable[[str], str], ...] = (
 def _of_canaries(shop: Shop) -> Iterator[str]:
     """No secret in whatever clothes, in all that is kept or would be sent; drafts' files aside."""
     dressed = [(name, wear(value)) for name, value in SECRET.items() for wear in CLOTHES]
-    for path in sorted(p for p in shop.state.rglob("*") if p.is_file()):
-        text = path.read_bytes().decode("utf-8", "replace")
-        yield from (f"{path.name} holds {name}" for name, value in dressed if value in text)
+    for place, text in kept_texts(shop.state):
+        yield from (f"{place} holds {name}" for name, value in dressed if value in text)
     for branch in shop.branches():
         diff = git(shop.repo, "diff", f"main...{branch}")
         yield from (f"{branch} adds {name}" for name, value in dressed if value in diff)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from night_world import CART, PAY, SEEN, answer, plain_night, worlds
+from night_world import CART, PAY, SEEN, answer, worlds
 from twins.reading import MemoryModel
 
 from nightwatch_core.models.answer import Answer as Said
@@ -14,7 +14,6 @@ from nightwatch_core.models.proposals import Answer, OwnItem, receipt_for
 from nightwatch_core.publish.answers import plan_answers
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.text.markers import read_marker
-from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
 
@@ -38,8 +37,7 @@ class Shop:
         self.outbox = self.world.publishing.outbox(None)
 
     def night(self, **choices):
-        with using(self.world):
-            report = plain_night(**choices)
+        report = self.world.night(**choices)
         self.world.reading.clock.pass_by(timedelta(days=1).total_seconds())
         return report
 
@@ -89,8 +87,7 @@ def test_no_words_of_the_reviewer_come_back():
 
 def test_a_night_that_is_taken_up_again_answers_once():
     shop = rejected(answer("shop/cart.py", QUOTE, (FIRST,)))
-    with using(shop.world):
-        first, second = plain_night(), plain_night()
+    first, second = shop.world.night(), shop.world.night()
     (told,) = shop.answers
     again = [r.status for report in (first, second) for r in report.receipts if r.key == told.key]
     assert again == ["done"]

@@ -9,10 +9,10 @@ from night_world import worlds
 from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.batches import MemoryBatches
 
-from flows.commands.setup import Probe, check, probes
+from flows.commands.setup import Probe, probes, show_answers
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
-from tasks.dependencies import using
+from nightwatch_core.settings import settings
 from tasks.wiring.services import one_token_does_both
 
 
@@ -24,8 +24,8 @@ class NoBatches(MemoryBatches):
 def _answer(desk: MemoryBatches | None, options: NightOptions) -> tuple[str, bool] | None:
     world = worlds()
     reading = replace(world.reading, batches=desk)
-    with using(replace(world, reading=reading)):
-        found = {one.service: (one.answer, one.is_well) for one in probes(options)}
+    opened = replace(world, reading=reading).over(options)
+    found = {one.service: (one.answer, one.is_well) for one in probes(opened)}
     return found.get("batches")
 
 
@@ -44,8 +44,9 @@ def test_what_programs_read_of_a_check_is_what_people_see(
     for desk, code in ((MemoryBatches(), 0), (NoBatches(), 1)):
         world = worlds()
         reading = replace(world.reading, batches=desk)
-        with using(replace(world, reading=reading)), pytest.raises((SystemExit, typer.Exit)) as end:
-            check(as_json=True, batch_mode=True, model="claude-opus-5-5")
+        opened = replace(world, reading=reading).open(batch_mode=True, model="claude-opus-5-5")
+        with pytest.raises((SystemExit, typer.Exit)) as end:
+            show_answers(probes(opened), as_json=True)
         found = {item["service"]: item for item in json.loads(capsys.readouterr().out)}
         batches = found["batches"]
         assert (batches["is_well"], batches["is_needed"]) == (not code, True)
@@ -54,21 +55,21 @@ def test_what_programs_read_of_a_check_is_what_people_see(
 
 
 def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:
-    with using(worlds()):
-        told = {one.service: one.answer for one in probes(NightOptions())}
-        assert told["CI of drafts"] == "no CI workflow runs on branches of NightWatch"
-        assert "sign-in" not in told
-        for quiet in (NightOptions(publish="patches"), NightOptions(publish="issues")):
-            assert "CI of drafts" not in {one.service for one in probes(quiet)}
+    world = worlds()
+    told = {one.service: one.answer for one in probes(world.over(NightOptions()))}
+    assert told["CI of drafts"] == "no CI workflow runs on branches of NightWatch"
+    assert "sign-in" not in told
+    for quiet in (NightOptions(publish="patches"), NightOptions(publish="issues")):
+        assert "CI of drafts" not in {one.service for one in probes(world.over(quiet))}
 
 
 def test_one_token_that_reads_and_writes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     options = NightOptions(code="github", delivery="github")
     monkeypatch.setenv("GITHUB_TOKEN", "github_pat_x")
-    assert one_token_does_both(options)
-    assert not one_token_does_both(NightOptions(code="checkout", delivery="local"))
+    assert one_token_does_both(options, settings())
+    assert not one_token_does_both(NightOptions(code="checkout", delivery="local"), settings())
     monkeypatch.setenv("GITHUB_READ_TOKEN", "github_pat_y")
-    assert not one_token_does_both(options)
+    assert not one_token_does_both(options, settings())
 
 
 def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
@@ -80,8 +81,8 @@ def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
             "without running their tests: get it",
         ),
     ):
-        with using(replace(world, reading=replace(world.reading, sandbox=place))):
-            answers = {one.service: one for one in probes(options)}
+        at = replace(world, reading=replace(world.reading, sandbox=place))
+        answers = {one.service: one for one in probes(at.over(options))}
         assert words in answers["sandbox"].answer
         assert answers["sandbox"].is_well or not answers["sandbox"].is_needed
         assert "tests" in answers

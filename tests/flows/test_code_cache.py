@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from github_world import client
 from night_world import CART, FILES, PAY, TRACES, by_case, worlds
 from services.github import GitHub
 from twins.reading import MemoryModel
+from world import World
 
-from flows.nightly import nightly
 from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.models.analysis import Analysis
@@ -22,9 +21,7 @@ from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.conversation import AssistantTurn, Conversation, Reply, ToolCall
 from nightwatch_core.models.errors import Case, ErrorGroup
-from nightwatch_core.models.options import NightOptions
 from tasks.analysis import analyse
-from tasks.dependencies import Dependencies, using
 from tasks.records import records
 
 pytestmark = pytest.mark.usefixtures("own_results")
@@ -36,7 +33,7 @@ def server(tmp_path: Path) -> Iterator[GitHub]:
         yield server
 
 
-def world_on(server: GitHub, model: MemoryModel | None = None) -> Dependencies:
+def world_on(server: GitHub, model: MemoryModel | None = None) -> World:
     """The small world, its code on GitHub and not to be cloned."""
     world = worlds(model=model)
     host = recorded_host(GitHubHost(ApiHost(client(server), server.repository)), records())
@@ -51,8 +48,9 @@ def reads_first(conversation: Conversation) -> object:
     return Reply(turn=AssistantTurn(calls=(call,)), stop="tools")
 
 
-def analysed(world: Dependencies, groups: tuple[ErrorGroup, ...]) -> list[Analysis]:
+def analysed(world: World, groups: tuple[ErrorGroup, ...]) -> list[Analysis]:
     """Analyses side by side, as the night runs them."""
+    night = world.open(model="memory")
 
     def one(group: ErrorGroup) -> Analysis:
         (trace,) = TRACES[group.fingerprint]
@@ -62,10 +60,10 @@ def analysed(world: Dependencies, groups: tuple[ErrorGroup, ...]) -> list[Analys
         allowance = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
         commit = world.reading.code.head()
         assignment = Assignment(case=case, allowance=allowance, commit=commit, night="n")
-        return analyse.fn(assignment, NightOptions(model="memory"))
+        return analyse.fn(assignment, night)
 
-    with using(world), ThreadPoolExecutor(len(groups)) as threads:
-        futures = [threads.submit(copy_context().run, one, group) for group in groups]
+    with ThreadPoolExecutor(len(groups)) as threads:
+        futures = [threads.submit(one, group) for group in groups]
         return [future.result() for future in futures]
 
 
@@ -97,10 +95,9 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
 def test_a_second_night_finds_the_code_in_records_and_asks_for_none(server: GitHub) -> None:
-    with using(world_on(server)):
-        nightly(max_errors=3)
+    world_on(server).night_on_prefect(max_errors=3)
     assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
     server.requests.clear()
-    with using(world_on(server)):  # another process: nothing is in memory
-        nightly(max_errors=3, force=True)
+    # another process: nothing is in memory
+    world_on(server).night_on_prefect(max_errors=3, force=True)
     assert code_requests(server) == []

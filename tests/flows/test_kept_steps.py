@@ -8,19 +8,17 @@ import pytest
 from flow_runs import Retried
 from night_world import CART, FILES, PAY, PREFECT, by_case, worlds
 from prefect import flow
+from prefect.utilities.annotations import opaque
 from scripted_sandbox import ScriptedSandbox
 from twins.reading import MemoryCode, MemoryHost, MemoryModel
 from twins.writing import MemoryNights
+from world import World
 
-from flows.nightly import nightly
-from flows.one_error import one_error
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodePlaces, CodeRead
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
 from tasks.code import read_code
-from tasks.dependencies import Dependencies, using
 from tasks.records import records, results
 
 pytestmark = PREFECT
@@ -38,19 +36,19 @@ class GoneHost(MemoryHost):
         raise GiveUp("the repository is not cloned here")
 
 
-def cached(host: MemoryHost, **more: object) -> Dependencies:
+def cached(host: MemoryHost, **more: object) -> World:
     """A world in another process, whose code is kept."""
     world = worlds((CART, PAY), **more)
     return replace(world, reading=replace(world.reading, code=recorded_host(host, records())))
 
 
 def test_a_second_night_shows_the_code_as_cached_and_needs_no_repository() -> None:
-    first = Retried(cached(MemoryHost(MemoryCode(FILES))), nightly)
+    first = Retried(cached(MemoryHost(MemoryCode(FILES))))
     report = first.run()
     assert first.states("read code", CASES) == ["Completed"] * CASES
     assert report.code_reads.known == 0
 
-    second = Retried(cached(GoneHost(MemoryCode(FILES))), nightly)
+    second = Retried(cached(GoneHost(MemoryCode(FILES))))
     again = second.run()
     assert second.states("read code", CASES) == ["Cached"] * CASES
     assert again.status == "complete"
@@ -61,11 +59,11 @@ def test_a_second_night_shows_the_code_as_cached_and_needs_no_repository() -> No
 
 
 def test_another_commit_and_other_places_are_read() -> None:
-    first = Retried(cached(MemoryHost(MemoryCode(FILES))), nightly)
+    first = Retried(cached(MemoryHost(MemoryCode(FILES))))
     first.run()
     tree = MemoryCode(FILES)
     tree = replace(tree, at=tree.at.model_copy(update={"sha": "1" * 40}))
-    second = Retried(cached(MemoryHost(tree)), nightly)
+    second = Retried(cached(MemoryHost(tree)))
     second.run()
     assert second.states("read code", CASES) == ["Completed"] * CASES
     assert "shop/cart.py" in tree.reads
@@ -86,15 +84,17 @@ class Unwell(MemoryHost):
 PLACES = CodePlaces(commit=MemoryCode().at, places=(("shop/cart.py", 2), ("shop/pay.py", 2)))
 
 
-@flow
-def reading_code() -> CodeRead:
-    return read_code.with_options(retry_delay_seconds=0)(PLACES, NightOptions())
+def reading_code(world: World) -> CodeRead:
+    @flow
+    def reading() -> CodeRead:
+        return read_code.with_options(retry_delay_seconds=0)(PLACES, opaque(world.open()))
+
+    return reading()
 
 
 def test_reading_is_tried_again_and_what_was_read_is_whole_in_another_process() -> None:
     host = Unwell(MemoryCode(FILES))
-    with using(cached(host)):
-        read = reading_code()
+    read = reading_code(cached(host))
     assert host.failures == 0
     assert {answer.arguments[0]: answer.answer for answer in read.answers} == FILES
     (file,) = results().glob("code/*/*/places-*")
@@ -112,12 +112,10 @@ print(store.read({str(file.relative_to(results()))!r}).result.model_dump_json())
 
 
 def test_a_damaged_result_is_read_anew() -> None:
-    with using(cached(MemoryHost(MemoryCode(FILES)))):
-        whole = reading_code()
+    whole = reading_code(cached(MemoryHost(MemoryCode(FILES))))
     (file,) = results().glob("code/*/*/places-*")
     file.write_bytes(file.read_bytes()[:150])
-    with using(cached(MemoryHost(MemoryCode(FILES)))):
-        assert reading_code() == whole
+    assert reading_code(cached(MemoryHost(MemoryCode(FILES)))) == whole
 
 
 # Tests of fixes.
@@ -139,7 +137,7 @@ def proving(sandbox: ScriptedSandbox, **options: object) -> Retried:
     """A night that tests one fix."""
     world = worlds((CART, PAY), MemoryModel([by_case]))
     world = replace(world, reading=replace(world.reading, sandbox=sandbox))
-    return Retried(world, nightly, verify="make check", reproduce=False, **options)
+    return Retried(world, verify="make check", reproduce=False, **options)
 
 
 def test_a_retry_of_a_finished_night_tests_no_fix_again() -> None:
@@ -201,7 +199,7 @@ def test_a_fix_that_could_not_be_tested_here_is_tested_by_a_retry() -> None:
 
 def test_a_retry_of_one_error_does_not_fetch_it_again() -> None:
     chosen = {"error_class": CART.error_class, "transaction": CART.transaction}
-    single = Retried(worlds(), one_error, **chosen)
+    single = Retried(worlds(), **chosen)
     first = single.run()
     single.world.reading.errors.fails = TryLater("the source is away")
     assert single.again().analyses == first.analyses

@@ -1,17 +1,17 @@
 """A cheaper model leads, over real HTTP: which of its answers stand, and what it costs."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from claude_talks import OPUS, claude
-from night_world import CART, PAY, TRACES, group, plain_night, trace, worlds
+from night_world import CART, PAY, TRACES, group, trace, worlds
 from services import anthropic_mind
 from services.anthropic import Anthropic
 from twins.reading import MemoryErrors
 
 from nightwatch_core.report.facts import facts
-from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
 HAIKU = "claude-haiku-5-5"
@@ -50,11 +50,8 @@ def world(server, deadly=()):
 def night(server, at, lead=HAIKU):
     """One night; returns its report, and which model was asked about what."""
     before, report = len(server.bodies), None
-    try:
-        with using(at):
-            report = plain_night(model=OPUS, gate=False, lead_model=lead)
-    except KeyboardInterrupt:
-        pass
+    with suppress(KeyboardInterrupt):
+        report = at.night(model=OPUS, gate=False, lead_model=lead)
     told = [(it["model"], json.dumps(it["messages"])) for it in server.bodies[before:]]
     return report, {(name, next(e for e in ERRORS if e in text)) for name, text in told}
 

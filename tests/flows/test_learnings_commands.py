@@ -1,28 +1,33 @@
 """`nightwatch learnings` and `nightwatch compound`: what they print, write and refuse."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
+from analysis_shapes import OPENING, case, group, says
 from core.lesson_shapes import lesson
-from night_world import worlds
+from night_world import SEEN, worlds
 from twins.reading import MemoryModel
 from typer.testing import CliRunner
+from world import World
 
-from flows.commands.compound import compound, feedback
-from flows.commands.memory import learnings
-from nightwatch_core.adapters.local.quiet import SystemClock
+from flows.commands.compound import Target, compound, draw_notes, drawn_text, feedback
+from flows.commands.memory import ask_researcher, learnings
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
-from nightwatch_core.adapters.stores.state_folder import Transcripts
+from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.memory.note_reader import notes_in
+from nightwatch_core.memory.note_reader import as_task, notes_in
 from nightwatch_core.memory.outcomes import open_trouble
 from nightwatch_core.memory.scoreboard import judgements
-from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
-from tasks.dependencies import using
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.errors import Window
+from nightwatch_core.models.report import Night
+from nightwatch_core.settings import CHECKOUT
 
 NAME = "v1:aaaaaaaabbbb"
+WINDOW = Window(since=SEEN, until=SEEN)
 TASK = """\
 ---
 title: Show rates
@@ -51,6 +56,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def with_agents(model: MemoryModel) -> World:
+    """A world with the agent files that come with the product."""
+    world = worlds(model=model)
+    return replace(world, reading=replace(world.reading, agents=AgentFiles(CHECKOUT / "agents")))
+
+
 def kept(home: Path, name: str = NAME):
     knowledge = KnowledgeFiles(home / "knowledge")
     (entry,) = [item for item in knowledge.index().solutions if item.fingerprint == name]
@@ -77,13 +88,10 @@ def test_a_model_is_asked_on_request_alone_and_the_output_keeps_its_shape(home: 
     assert "own words: no language model is set up" in offline.stderr
     able = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
     model = MemoryModel(['{"searches": []}', '{"applying": ["show-rates"]}'], able=able)
-    with using(worlds(model=model)):
-        assert CliRunner().invoke(app, ask).stdout == alone.stdout
-        assert model.shown == []
-        chosen = CliRunner().invoke(app, [*ask, "--ask-model"])
-    found = yaml.safe_load(chosen.stdout)
-    assert [learning["task_id"] for learning in found["relevant_learnings"]] == ["show-rates"]
-    assert "Chosen by claude-x of 3 that share words." in chosen.stderr
+    opened = with_agents(model).open(model="claude-x")
+    chosen = ask_researcher(opened, "cache the rates of a country", 5, archive=False)
+    assert [learning.task_id for learning in chosen.found] == ["show-rates"]
+    assert "Chosen by claude-x of 3 that share words." in chosen.text
 
 
 def test_what_a_person_says_of_a_finding_is_kept_and_has_it_analysed_again(home: Path) -> None:
@@ -150,19 +158,16 @@ def test_what_is_not_there_is_said(home: Path, id: str, why: str) -> None:
 def test_a_model_draws_the_notes_from_the_nights_transcript(home: Path) -> None:
     able = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
     model = MemoryModel(['{"gotchas": ["Rates are cached for a day"]}'], able=able)
-    heard = Transcripts(home / "state" / "transcripts", SystemClock())
-    told = TranscriptOpening(night="n1", fingerprint=NAME, error="RateMissing")
-    heard.keep("n1", NAME, TranscriptEntry(kind="opening", opening=told))
-    heard.keep("n1", NAME, TranscriptEntry(kind="assistant", text="RATES.fetch raises"))
-    world = worlds(model=model)
-    world.publishing.knowledge.write(lesson(NAME, title="No rate"))
-    with using(world):
-        done = CliRunner().invoke(app, ["compound", NAME, "--yes"])
-        assert done.exit_code == 0, (done.output, done.exception)
-        assert "Drawn by claude-x. It took 100 in, 10 out, $0.0010." in done.output
-        (kept_now,) = world.publishing.knowledge.lessons.values()
-        assert kept_now.notes[0].gotchas == ("Rates are cached for a day",)
-        assert "RATES.fetch raises" in model.shown[0].turns[0].text
-        quiet = CliRunner().invoke(app, ["compound", NAME, "--yes", "--no-model"])
-        assert "you chose --no-model" in quiet.output
+    asked = OPENING.model_copy(update={"case": case(group(fingerprint=NAME))})
+    before = worlds(model=MemoryModel([says("RATES.fetch raises")])).open(model="claude-x")
+    before.begin(Night(id="n1", window=WINDOW, now=WINDOW.until))
+    before.reading.model.reply(asked, 5.0)
+    before.close()
+    opened = with_agents(model).open(model="claude-x")
+    target = Target(as_task(lesson(NAME, title="No rate")), lesson(NAME, title="No rate"))
+    drawn = draw_notes(opened, target, by_rule=False)
+    assert "Drawn by claude-x. It took 100 in, 10 out, $0.0010." in drawn_text(drawn)
+    assert drawn.notes.gotchas == ("Rates are cached for a day",)
+    assert "RATES.fetch raises" in model.shown[0].turns[0].text
+    assert "you chose --no-model" in drawn_text(draw_notes(opened, target, by_rule=True))
     assert len(model.shown) == 1

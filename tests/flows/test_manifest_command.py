@@ -9,8 +9,10 @@ from typer.testing import CliRunner
 from flows.commands.app import app
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.database import NightStore
-from nightwatch_core.adapters.stores.traffic import Manifest
+from nightwatch_core.adapters.stores.journal_files import JournalFile
+from nightwatch_core.adapters.stores.traffic import Outgoing
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.journal.writer import Journal
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.report import Night
 
@@ -18,15 +20,14 @@ AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 @pytest.fixture
-def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
+def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outgoing:
     state = tmp_path / "state"
     monkeypatch.setenv("NIGHTWATCH_STATE", str(state))
     window = Window(since=AT, until=AT)
     NightStore(state, SystemClock()).begin("n1", lambda id, _: Night(id=id, window=window, now=AT))
-    manifest = Manifest()
-    manifest.open(state / "sent", str)
-    manifest.belongs_to("n1")
-    return manifest
+    outgoing = Outgoing()
+    outgoing.begin(Journal(JournalFile(state / "journal", "n1").write).add, str)
+    return outgoing
 
 
 def printed(*arguments: str) -> str:
@@ -34,7 +35,7 @@ def printed(*arguments: str) -> str:
     return done.output
 
 
-def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
+def test_a_night_is_listed_and_each_text_printed(sent: Outgoing) -> None:
     assert "No requests were sent to other services in n1." in printed()
     sent.sent("Claude", "POST", "https://api.example/v1/messages", b'{"hello":\n1}\n')
     sent.sent("GitHub", "GET", "https://git.example/\x1b[31mred")
@@ -47,7 +48,7 @@ def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
     assert printed("--text", "1") == '{"hello":\n1}\n'
 
 
-def test_what_is_not_there_is_a_message(sent: Manifest) -> None:
+def test_what_is_not_there_is_a_message(sent: Outgoing) -> None:
     for arguments in (["n2"], ["--text", "1"], ["n1", "--text", "3"]):
         with pytest.raises(StopTheNight, match="no night|no text"):
             printed(*arguments)

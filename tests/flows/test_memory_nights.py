@@ -2,42 +2,37 @@ from datetime import timedelta
 
 import pytest
 from core.scoreboard_shapes import record
-from night_world import CART, SEEN, on_prefect, plain_night, worlds
+from night_world import CART, SEEN, worlds
 
-from flows.learn import learn
 from nightwatch_core.analysis.forecast import forecast_text
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.report.facts import facts
-from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
 
 
-@on_prefect
 @pytest.mark.slow
 def test_learning_twice_is_learning_once():
     world = worlds()
-    with using(world):
-        report = plain_night()
-        knowledge = world.publishing.knowledge
-        before = (dict(knowledge.lessons), dict(knowledge.patterns))
-        again = learn(night=report.night.id)
-        assert (knowledge.lessons, knowledge.patterns) == before
+    report = world.night()
+    knowledge = world.publishing.knowledge
+    before = (dict(knowledge.lessons), dict(knowledge.patterns))
+    again = world.learn(report.night.id)
+    assert (knowledge.lessons, knowledge.patterns) == before
     assert (again.new, again.refreshed, again.reused) == (len(before[0]), 0, 0)
 
 
 @pytest.mark.slow
 def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
     world = worlds(groups=(CART,))
-    with using(world):
-        plain_night()
-        knowledge = world.publishing.knowledge
-        (file,) = knowledge.lessons
-        old = knowledge.lessons[file].model_copy(update={"analysed_at": SEEN - timedelta(days=99)})
-        knowledge.lessons[file] = old
-        world.reading.model.script = [GiveUp("it fell over")]
-        again = plain_night()
+    world.night()
+    knowledge = world.publishing.knowledge
+    (file,) = knowledge.lessons
+    old = knowledge.lessons[file].model_copy(update={"analysed_at": SEEN - timedelta(days=99)})
+    knowledge.lessons[file] = old
+    world.reading.model.script = [GiveUp("it fell over")]
+    again = world.night()
     kept = knowledge.lessons[file]
     assert [failure.ending.kind for failure in again.failures] == ["failed"]
     assert (kept.evidence, kept.root_cause, kept.analysed_at) == (
@@ -58,17 +53,16 @@ def test_a_record_of_wrong_findings_makes_the_night_less_sure():
         told.reading.tracker.items.append(
             OwnItem(kind="pull", number=draft.number, fingerprint=known.fingerprint, state="closed")
         )
-    with using(told):
-        (found,) = plain_night().analyses
+    (found,) = told.night().analyses
     assert (found.confidence, found.stated_confidence) == ("low", "medium")
     assert found.because[-1].endswith("proved right 0 of 20 times here: said low instead")
 
 
 def test_what_a_night_cost_is_what_the_next_one_expects():
     """Of a model without a known price only our own nights can tell."""
-    with using(worlds()):
-        first = plain_night()
-        second = plain_night(force=True)
+    world = worlds()
+    first = world.night()
+    second = world.night(force=True)
     assert first.forecast is None
     errors = len(first.analyses)
     expected = second.forecast

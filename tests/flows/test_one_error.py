@@ -3,29 +3,23 @@ from datetime import date, timedelta
 import pytest
 from core.lesson_shapes import lesson
 from night_world import CART_API, PAY, PREFECT, worlds
+from world import World
 
-from flows.act import act
-from flows.learn import learn
-from flows.nightly import nightly
-from flows.one_error import one_error
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
 
 pytestmark = PREFECT
 
 
-def one(world: Dependencies, **parameters: object) -> RunReport:
-    with using(world):
-        return one_error(**parameters)
+def one(world: World, **parameters: object) -> RunReport:
+    return world.one_error(on_prefect=True, **parameters)
 
 
 @pytest.mark.slow
 def test_a_fingerprint_is_analysed_afresh_and_publishes_nothing() -> None:
     world = worlds()
-    with using(world):
-        nightly()
+    world.night_on_prefect()
     published = len(world.reading.tracker.published)
     asked = len(world.reading.model.shown)
     report = one(world, error=PAY.fingerprint)
@@ -39,8 +33,7 @@ def test_a_fingerprint_is_analysed_afresh_and_publishes_nothing() -> None:
 @pytest.mark.slow
 def test_the_beginning_of_a_fingerprint_brings_its_whole_case() -> None:
     world = worlds()
-    with using(world):
-        nightly()
+    world.night_on_prefect()
     report = one(world, error=CART_API.fingerprint[3:11])
     assert {group for a in report.analyses for group in a.case.groups} >= {CART_API}
 
@@ -66,13 +59,12 @@ def test_publishing_is_possible_when_asked_for() -> None:
 @pytest.mark.slow
 def test_a_night_is_published_and_learned_from_later() -> None:
     world = worlds()
-    with using(world):
-        report = nightly(publish="none")
-        assert not world.reading.tracker.published
-        acted = act(night=report.night.id)
-        for number in range(3):  # of three nights: a class that recurs
-            world.publishing.knowledge.write(recurring(number, report.night.now.date()))
-        learned = learn(night=report.night.id)
+    report = world.night_on_prefect(publish="none")
+    assert not world.reading.tracker.published
+    acted = world.act(report.night.id, publish="all")
+    for number in range(3):  # of three nights: a class that recurs
+        world.publishing.knowledge.write(recurring(number, report.night.now.date()))
+    learned = world.learn(report.night.id)
     assert [pattern.rule for pattern in learned.patterns] == ["recurring_class"]
     assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
     assert len(learned.lessons) == 2

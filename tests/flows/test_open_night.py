@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from night_world import PREFECT, worlds
-from prefect import flow
+from prefect import Flow, flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate
 from prefect.client.schemas.objects import FlowRun
@@ -15,6 +15,7 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.context import FlowRunContext
 from prefect.flow_engine import run_flow
 from twins.reading import MemoryClock, MemoryErrors
+from world import World
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.windows import RESUMABLE
@@ -22,8 +23,8 @@ from nightwatch_core.models.errors import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.report import builder
-from tasks.dependencies import Dependencies, using
-from tasks.night import open_night, tonights_options
+from nightwatch_core.settings import settings
+from tasks.night import begin_night, nights_options
 
 pytestmark = PREFECT
 LIVE = NightOptions(source="newrelic")
@@ -48,15 +49,20 @@ def one_application(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEW_RELIC_APP_NAME", "Shop")
 
 
+def opening(world: World) -> Flow[Any, Night]:
+    """A flow that begins a night of the world, and does nothing else."""
+
+    @flow(name="opening")
+    def begun() -> Night:
+        return begin_night(world.open(source="newrelic"))
+
+    return begun
+
+
 @pytest.fixture
-def world() -> Dependencies:
+def world() -> World:
     made = worlds()
     return replace(made, reading=replace(made.reading, errors=LiveErrors(), clock=MemoryClock()))
-
-
-@flow(name="opening")
-def opening(options: NightOptions = LIVE) -> Night:
-    return open_night(options)
 
 
 def by_the_scheduler(client: SyncPrefectClient, deployment: Any) -> FlowRun:
@@ -79,7 +85,7 @@ def run_of(trigger: Callable[[SyncPrefectClient, Any], FlowRun]) -> FlowRun:
     with get_client(sync_client=True) as client:
         schedule = DeploymentScheduleCreate(schedule=CronSchedule(cron="0 5 * * *"), active=False)
         deployment = client.create_deployment(
-            client.create_flow(opening), name=trigger.__name__, schedules=[schedule]
+            client.create_flow(opening(worlds())), name=trigger.__name__, schedules=[schedule]
         )
         return trigger(client, deployment)
 
@@ -90,34 +96,34 @@ def night_run(prefect_server: None) -> FlowRun:
     return run_of(by_the_scheduler)
 
 
-def by_hand(world: Dependencies, options: NightOptions = LIVE) -> Night:
-    with using(world):
-        return open_night.fn(options)
+def by_hand(world: World) -> Night:
+    return begin_night.fn(world.open(source="newrelic"))
 
 
-def scheduled(world: Dependencies, run: FlowRun) -> Night:
+def scheduled(world: World, run: FlowRun) -> Night:
     """Open a night within that run, without the seconds that its engine takes."""
-    with using(world), FlowRunContext.model_construct(flow=opening, flow_run=run):
-        return open_night.fn(LIVE)
+    night = world.open(source="newrelic")
+    with FlowRunContext.model_construct(flow=opening(world), flow_run=run):
+        return begin_night.fn(night)
 
 
 @pytest.mark.slow
 def test_a_run_that_the_scheduler_made_is_scheduled_and_no_other(
-    world: Dependencies, night_run: FlowRun
+    world: World, night_run: FlowRun
 ) -> None:
-    with using(world):
-        assert run_flow(opening, flow_run=night_run).kind == SCHEDULED
-        manual = run_flow(opening, flow_run=run_of(by_prefect_deployment_run))
-        assert manual.kind == BY_HAND
-        assert opening().id == manual.id
+    began = opening(world)
+    assert run_flow(began, flow_run=night_run).kind == SCHEDULED
+    manual = run_flow(began, flow_run=run_of(by_prefect_deployment_run))
+    assert manual.kind == BY_HAND
+    assert began().id == manual.id
     assert world.reading.errors.asked == [None, timedelta(days=1)]
 
 
-def later(world: Dependencies, **time: float) -> None:
+def later(world: World, **time: float) -> None:
     world.reading.clock.pass_by(timedelta(**time).total_seconds())
 
 
-def test_an_unfinished_night_is_taken_up_with_its_window(world: Dependencies) -> None:
+def test_an_unfinished_night_is_taken_up_with_its_window(world: World) -> None:
     first = by_hand(world)
     later(world, hours=3)
     again = by_hand(world)
@@ -128,16 +134,14 @@ def test_an_unfinished_night_is_taken_up_with_its_window(world: Dependencies) ->
     assert fresh.window.until > first.window.until
 
 
-def finish(world: Dependencies, night: Night, **more: Any) -> None:
+def finish(world: World, night: Night, **more: Any) -> None:
     clock = world.reading.clock
     report = builder.start_report(night, LIVE, (), clock.now())
     fetched = Fetched(window=night.window, **more)
     world.publishing.nights.finish(builder.add_errors(report, fetched, Selection()))
 
 
-def test_only_whole_scheduled_nights_move_the_watermark(
-    world: Dependencies, night_run: FlowRun
-) -> None:
+def test_only_whole_scheduled_nights_move_the_watermark(world: World, night_run: FlowRun) -> None:
     nights = world.publishing.nights
     finish(world, by_hand(world))
     later(world, hours=1)
@@ -149,9 +153,7 @@ def test_only_whole_scheduled_nights_move_the_watermark(
     assert nights.watermark(KEY) == night.window.until
 
 
-def test_what_a_capped_window_leaves_out_is_in_the_report(
-    world: Dependencies, night_run: FlowRun
-) -> None:
+def test_what_a_capped_window_leaves_out_is_in_the_report(world: World, night_run: FlowRun) -> None:
     finish(world, scheduled(world, night_run))
     later(world, days=9)
     night = scheduled(world, night_run)
@@ -163,9 +165,11 @@ def test_what_a_capped_window_leaves_out_is_in_the_report(
     assert by_hand(world).left_out == ""
 
 
-@pytest.mark.parametrize("model", ["rules", "m"])
+@pytest.mark.parametrize("model", ["rules", "claude-opus-5-5"])
 def test_an_agent_that_is_not_there_stops_the_night_before_anything_is_read(
-    world: Dependencies, model: str
+    model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with using(world), pytest.raises(StopTheNight, match="there is no agent 'nobody': choose"):
-        tonights_options({"agent": "nobody", "model": model})
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-none")
+    chosen = {"agent": "missing", "model": model, "source": "sample"}
+    with pytest.raises(StopTheNight, match="there is no agent 'missing': choose"):
+        nights_options(chosen, settings())

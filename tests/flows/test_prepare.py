@@ -1,23 +1,24 @@
 """`nightwatch prepare` over a scripted sandbox: what is printed, written and kept of a person's."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from night_world import worlds
 from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.reading import MemoryCode, MemoryModel
 
-from flows.commands.prepare import prepare
+from flows.commands.prepare import prove_projects
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof import preparing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.profiles import kit_as_proved, profile_in
-from tasks.dependencies import using
+from nightwatch_core.settings import night_options
+from tasks.wiring import Harness
 
 COMMIT = Commit(repository="acme/shop", sha="a" * 40, branch="main")
 FILES = {"app/a.py": "", "app/b.py": "", "tests/test_a.py": "", "requirements.txt": "x\n"}
@@ -45,14 +46,12 @@ class Documents(dict):
 def prepared(documents, answer, capsys, model=None, **more):
     sandbox, world = ScriptedSandbox(answer, **more), worlds()
     model = model or MemoryModel([said("")])
-    ports = {"code": Host(), "sandbox": sandbox, "projects": documents, "model": model}
-    with (
-        using(replace(world, reading=replace(world.reading, **ports))),
-        pytest.raises(SystemExit) as ended,
-    ):
-        prepare()
+    options = night_options({"code": "checkout", "prepare_network": True})
+    harness = Harness(Host(), sandbox, documents, world.reading.clock, lambda name, text: "out.txt")
+    adviser = preparing.Adviser(model, Host().reader(COMMIT), world.reading.clock, "fence")
+    found = prove_projects(options, harness, lambda tell: adviser)
     assert sandbox.is_closed
-    return ended.value.code, capsys.readouterr().out, sandbox
+    return 0 if any(found) else 1, capsys.readouterr().out, sandbox
 
 
 def said(*texts, because="It needs a car."):

@@ -18,7 +18,9 @@ from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.offers import chosen_offers
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem
+from nightwatch_core.settings import settings
 from tasks import wiring
+from tasks.wiring.opening import OpenNight
 
 DAY = date(2026, 1, 26)
 COMMAND = "import typer; from flows.commands.promote import promote; typer.run(promote)"
@@ -74,15 +76,13 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shop(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def shop(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout whose CLAUDE.md somebody has begun to change."""
     folder = repository(home / "shop", Change("Shop", {"a.rb": "1\n", "CLAUDE.md": "# Old\n"}))
     (folder / "CLAUDE.md").write_bytes(RULES.encode())
     for name, value in settings_of(home).items():
         monkeypatch.setenv(name, value)
-    wiring.reset_ports()
-    yield folder
-    wiring.reset_ports()
+    return folder
 
 
 def settings_of(home: Path) -> dict[str, str]:
@@ -94,18 +94,18 @@ def settings_of(home: Path) -> dict[str, str]:
     }
 
 
-def with_offers(options, said, to=None):
-    found = promotion.offer(options, to)
-    return promotion.add_to_rules(options, found, chosen_offers(said, found.offers))
+def with_offers(opened, said, to=None):
+    found = promotion.offer(opened, to)
+    return promotion.add_to_rules(opened, found, chosen_offers(said, found.offers))
 
 
-def local(shop: Path, **more: object):
-    return promotion.promotion_options({"repo": str(shop), **more})
+def opened_for(**choices: object) -> OpenNight:
+    return promotion.for_promotion(choices, settings())
 
 
 def test_into_the_working_tree(shop, home):
-    options = local(shop)
-    found = promotion.offer(options, None)
+    opened = opened_for(repo=str(shop))
+    found = promotion.offer(opened, None)
     assert (found.commit, found.before) == (None, RULES)
     assert [(o.number, o.headline) for o in found.offers] == [
         (1, "Queries time out under load"),
@@ -114,7 +114,7 @@ def test_into_the_working_tree(shop, home):
         (0, "Webhooks can arrive out of order: compare their timestamps"),
     ]
 
-    made = promotion.add_to_rules(options, found, chosen_offers("1,2", found.offers))
+    made = promotion.add_to_rules(opened, found, chosen_offers("1,2", found.offers))
 
     text = (shop / "CLAUDE.md").read_bytes().decode()
     assert made.done
@@ -122,39 +122,39 @@ def test_into_the_working_tree(shop, home):
     assert text.startswith(f"{RULES}\r\n## Learnings\r\n\r\n")
     assert ENTRY in text
     assert git(shop, "log", "--format=%s") == "Shop"  # not committed
-    left = promotion.offer(options, None).offers
+    left = promotion.offer(opened, None).offers
     assert [(o.number, o.headline) for o in left if o.number] == [(1, "Redis for sessions")]
     kept = KnowledgeFiles(home / "knowledge")
     lesson = kept.read(kept.index().solutions[0].file)
     assert lesson.promoted == (found.offers[0].digest,)
     assert lesson.notes == LESSON.notes
-    assert wiring.task_store().read("task-abc123").promoted == (found.offers[1].digest,)
+    assert wiring.task_store(settings()).read("task-abc123").promoted == (found.offers[1].digest,)
 
 
 def test_a_link_is_refused_and_nothing_remembered(shop):
-    options = local(shop)
-    found = promotion.offer(options, None)
+    opened = opened_for(repo=str(shop))
+    found = promotion.offer(opened, None)
     (shop / "CLAUDE.md").rename(shop / "AGENTS.md")
     (shop / "CLAUDE.md").symlink_to("AGENTS.md")
     with pytest.raises(GiveUp, match="is a link"):
-        promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
+        promotion.add_to_rules(opened, found, chosen_offers("1", found.offers))
     assert (shop / "AGENTS.md").read_bytes() == RULES.encode()
     (shop / "CLAUDE.md").unlink()
-    assert promotion.offer(options, None).offers[0].digest == found.offers[0].digest
+    assert promotion.offer(opened, None).offers[0].digest == found.offers[0].digest
 
 
 def test_a_file_that_changes_while_the_person_chooses(shop):
-    options = local(shop)
-    found = promotion.offer(options, None)
+    opened = opened_for(repo=str(shop))
+    found = promotion.offer(opened, None)
     (shop / "CLAUDE.md").write_text("theirs")
     with pytest.raises(GiveUp, match="changed meanwhile"):
-        promotion.add_to_rules(options, found, chosen_offers("all", found.offers))
+        promotion.add_to_rules(opened, found, chosen_offers("all", found.offers))
     assert (shop / "CLAUDE.md").read_text() == "theirs"
 
 
 def test_a_local_draft(shop):
     """Of what is committed: what somebody has not committed yet is theirs."""
-    made = with_offers(local(shop), "1", "pull")
+    made = with_offers(opened_for(repo=str(shop)), "1", "pull")
     assert made.done, made.text
     (branch,) = git(shop, "branch", "--list", "nightwatch/*", "--format=%(refname)").splitlines()
     text = git(shop, "show", f"{branch}:CLAUDE.md")
@@ -168,11 +168,11 @@ def test_a_local_draft(shop):
 
 def test_without_a_checkout_it_says_what_to_name(shop):
     with pytest.raises(StopTheNight, match="--repo"):
-        promotion.promotion_options({})
+        opened_for()
     report = complete()
     options = report.options.model_copy(update={"source": "sample"})
-    wiring.nights().keep(report.model_copy(update={"options": options}))
-    sample = promotion.promotion_options({})
+    wiring.nights(settings()).keep(report.model_copy(update={"options": options}))
+    sample = opened_for()
     with pytest.raises(StopTheNight, match="--to checkout needs --repo"):
         promotion.offer(sample, "checkout")
     assert promotion.offer(sample, None).offers == ()  # task files are not the sample's
@@ -189,24 +189,24 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
 
 @pytest.mark.slow
 def test_a_draft_pull_request_on_github(hub):
-    options = promotion.promotion_options({})
-    found = promotion.offer(options, None)
+    opened = opened_for()
+    found = promotion.offer(opened, None)
     assert found.commit
     assert found.before is None
-    made = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
+    made = promotion.add_to_rules(opened, found, chosen_offers("1", found.offers))
     assert made.done, made.text
     (pull,) = hub.pulls()
     assert pull["draft"]
     assert pull["title"] == "Learnings for CLAUDE.md: Queries time out under load"
     assert pull["labels"] == ["nightwatch"]
     assert pull["body"].startswith("<!-- nightwatch:v1 fp=promotion key=")
-    (own,) = wiring.reading(options).tracker.own_items()
+    (own,) = opened.reading.tracker.own_items()
     assert (own.kind, own.fingerprint) == ("pull", "promotion")
-    again = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
+    again = promotion.add_to_rules(opened, found, chosen_offers("1", found.offers))
     assert again.done
     assert "was there already" in again.text
     assert len(hub.pulls()) == 1
-    left = promotion.offer(options, None).offers
+    left = promotion.offer(opened, None).offers
     assert "Queries time out under load" not in [o.headline for o in left]
 
 

@@ -9,11 +9,9 @@ from scripted_sandbox import ScriptedSandbox
 from twins.reading import MemoryModel
 from twins.writing import MemoryOutbox
 
-from flows.nightly import nightly
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Answer, Edit
 from nightwatch_core.models.proposals import Run
-from tasks.dependencies import using
 
 pytestmark = [pytest.mark.slow, *PREFECT]
 BETTER = Edit(path="shop/cart.py", old="line.price", new="line.amount", description="Rename.")
@@ -45,8 +43,8 @@ def night(second, outbox=None, sandbox=None, **options):
     publishing = replace(world.publishing, outbox=lambda night: outbox)
     told = {"verify": "make check", "reproduce": False, "max_issues": 5, **options}
     world = replace(world, reading=reading, publishing=publishing)
-    with using(world), suppress(StopTheNight):  # when all was published and kept
-        nightly(**told)
+    with suppress(StopTheNight):  # when all was published and kept
+        world.night_on_prefect(**told)
     (report,) = publishing.nights.kept.values()
     return report, outbox.published
 

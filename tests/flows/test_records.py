@@ -12,9 +12,9 @@ from tasks.records import PrefectRecords
 
 
 def test_what_was_put_is_there_in_another_process(tmp_path: Path) -> None:
-    PrefectRecords(tmp_path).put("turns/night/a", "said")
-    assert PrefectRecords(tmp_path).get("turns/night/a") == "said"
-    assert PrefectRecords(tmp_path).get("turns/night/b") is None
+    PrefectRecords(tmp_path).put("talks/night/a", "said")
+    assert PrefectRecords(tmp_path).get("talks/night/a") == "said"
+    assert PrefectRecords(tmp_path).get("talks/night/b") is None
 
 
 def test_an_expired_record_is_gone(tmp_path: Path) -> None:

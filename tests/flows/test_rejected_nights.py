@@ -3,13 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from night_world import CART, answer, plain_night, worlds
+from night_world import CART, answer, worlds
 from twins.reading import MemoryModel
 
 from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
 from nightwatch_core.text.plain_text import estimated_tokens
-from tasks.dependencies import using
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_results")]
 
@@ -45,7 +44,7 @@ def model(then):
 
 def next_day(world):
     world.reading.clock.pass_by(timedelta(days=1).total_seconds())
-    return plain_night()
+    return world.night()
 
 
 def reject(world, *words):
@@ -62,11 +61,10 @@ def night():
 
     def play(then, *words, nights=1, before=lambda world: None):
         world = worlds(groups=(CART,), model=model(then))
-        with using(world):
-            reports = [plain_night()]
-            reject(world, *words)
-            before(world)
-            reports += [next_day(world) for _ in range(nights)]
+        reports = [world.night()]
+        reject(world, *words)
+        before(world)
+        reports += [next_day(world) for _ in range(nights)]
         return world, reports
 
     return play

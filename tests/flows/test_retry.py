@@ -8,9 +8,6 @@ from flow_runs import Retried
 from night_world import CART, PAY, PREFECT, by_case, worlds
 from twins.reading import MemoryModel
 
-from flows.nightly import nightly
-from flows.one_error import one_error
-
 pytestmark = [pytest.mark.slow, *PREFECT]
 
 
@@ -27,7 +24,7 @@ def test_a_retry_of_a_finished_night_pays_nothing_whatever_it_learned(
     answers: Callable[[Any], object], force: bool
 ) -> None:
     world = worlds(model=MemoryModel([answers]))
-    night = Retried(world, nightly, force=force)
+    night = Retried(world, force=force)
     first = night.run()
     assert len(world.publishing.knowledge.lessons) >= 1
     asked, published = len(world.reading.model.shown), len(world.reading.tracker.published)
@@ -42,8 +39,7 @@ def test_a_retry_of_a_finished_night_pays_nothing_whatever_it_learned(
 
 def test_a_retry_of_one_error_pays_nothing() -> None:
     world = worlds()
-    chosen = {"error_class": CART.error_class, "transaction": CART.transaction}
-    single = Retried(world, one_error, **chosen)
+    single = Retried(world, error_class=CART.error_class, transaction=CART.transaction)
     first = single.run()
     world.reading.clock.pass_by(3_600)
     assert single.again().analyses == first.analyses

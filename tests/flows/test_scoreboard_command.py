@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from flows.commands import memory as command
 from flows.commands.app import app as whole_app
 from nightwatch_core.models.knowledge import Scoreboard
+from nightwatch_core.settings import settings
 from tasks.wiring import nights
 
 app = typer.Typer()
@@ -31,7 +32,7 @@ def test_it_says_when_there_will_be_something() -> None:
 
 
 def test_drafts_count_as_the_newest_night_found_them() -> None:
-    kept = nights()
+    kept = nights(settings())
     for at, report in enumerate((complete(outcomes=drafts("mo", "..")), complete(outcomes=()))):
         named = report.night.model_copy(update={"id": f"n{at}"})
         kept.keep(report.model_copy(update={"night": named}))
@@ -48,7 +49,7 @@ def test_drafts_count_as_the_newest_night_found_them() -> None:
     ],
 )
 def test_every_table_is_printed_as_values_that_no_terminal_obeys(words: str) -> None:
-    kept, report = nights(), hostile(HOSTILE)
+    kept, report = nights(settings()), hostile(HOSTILE)
     kept.keep(report)
     kept.finish(report)
     done = CliRunner().invoke(whole_app([words.split()[0]]), [*words.split(), "--json"])

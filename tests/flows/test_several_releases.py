@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
-from night_world import CART, PAY, by_case, on_prefect, plain_night, worlds
+from night_world import CART, PAY, by_case, worlds
 from twins.reading import MemoryErrors, MemoryModel
+from world import World
 
-from flows.act import act
-from flows.one_error import one_error
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.analysis import Analysis
@@ -18,7 +17,6 @@ from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_results")]
 
@@ -56,7 +54,7 @@ def world(
     *groups: ErrorGroup,
     deployed: tuple[Release, ...] = (),
     model: MemoryModel | None = None,
-) -> Dependencies:
+) -> World:
     """A shop whose code is in a git repository."""
     memory = worlds(groups, model)
     errors = memory.reading.errors
@@ -65,9 +63,8 @@ def world(
     return replace(memory, reading=replace(memory.reading, code=Checkout(shop)))
 
 
-def night(world: Dependencies, **choices: object) -> RunReport:
-    with using(world):
-        return plain_night(**choices)
+def night(world: World, **choices: object) -> RunReport:
+    return world.night(**choices)
 
 
 def finding(report: RunReport, group: ErrorGroup) -> Analysis:
@@ -178,13 +175,11 @@ def test_a_lesson_is_held_against_the_code_that_failed(shop: Path) -> None:
     assert len(memory.reading.model.shown) == 1  # type: ignore[attr-defined]
 
 
-@on_prefect
 def test_one_error_and_what_is_published_later_are_at_that_commit(shop: Path) -> None:
     memory = world(shop, seen(CART, "v1", 9))
     report = night(memory, publish="none")
-    with using(memory):
-        single = one_error(error=CART.fingerprint)
-        acted = act(night=report.night.id, publish="all")
+    single = memory.one_error(CART.fingerprint)
+    acted = memory.act(report.night.id, publish="all")
 
     assert commit_text(shop, finding(single, CART)) == "First"
     assert [receipt.kind for receipt in acted.receipts] == ["issue"]

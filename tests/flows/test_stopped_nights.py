@@ -6,6 +6,7 @@ import pytest
 from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
 from twins.reading import MemoryModel
 from twins.writing import MemoryNotifier, MemoryOutbox
+from world import World
 
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.answer import Usage
@@ -13,7 +14,6 @@ from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.view import as_markdown
-from tasks.dependencies import Dependencies
 
 pytestmark = [pytest.mark.slow, *PREFECT]
 NO_KEY = "401: the key is not accepted: set ANTHROPIC_API_KEY"
@@ -47,7 +47,7 @@ class NarrowOutbox(MemoryOutbox):
         return super().publish(proposal)
 
 
-def stopped(world: Dependencies, trouble: type[Exception] = StopTheNight) -> RunReport:
+def stopped(world: World, trouble: type[Exception] = StopTheNight) -> RunReport:
     """The report of a night that fails."""
     with pytest.raises(trouble):
         night(world)
@@ -57,8 +57,8 @@ def stopped(world: Dependencies, trouble: type[Exception] = StopTheNight) -> Run
     return report
 
 
-def through(outbox: MemoryOutbox, world: Dependencies) -> Dependencies:
-    return Dependencies(
+def through(outbox: MemoryOutbox, world: World) -> World:
+    return World(
         reading=replace(world.reading, tracker=outbox),
         publishing=replace(world.publishing, outbox=lambda night: outbox),
     )
@@ -120,7 +120,7 @@ class Muted(MemoryNotifier):
         return super().publish(report)
 
 
-def muted(world: Dependencies, trouble: Exception, times: int) -> Dependencies:
+def muted(world: World, trouble: Exception, times: int) -> World:
     notifier = Muted(trouble, times)
     return replace(world, publishing=replace(world.publishing, notifier=notifier))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from night_world import CART, PAY, answer, by_case, night, on_prefect, worlds
 from twins.reading import MemoryAgents, MemoryModel
+from world import World
 
 from flows.commands.setup import probes
 from nightwatch_core.analysis.agent_specs import BUILT_IN
@@ -13,8 +14,8 @@ from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.view import as_markdown
-from tasks.dependencies import Dependencies, using
-from tasks.night import tonights_options
+from nightwatch_core.settings import settings
+from tasks.night import nights_options
 
 QUOTE = "return sum(line.price for line in lines)"
 
@@ -83,9 +84,8 @@ def test_without_patterns_none_is_detected_kept_or_used() -> None:
     assert any("Patterns are off" in text for text in report.banner)
 
 
-def said(world: Dependencies, options: NightOptions) -> dict[str, str]:
-    with using(world):
-        return {probe.service: probe.answer for probe in probes(options)}
+def said(world: World, options: NightOptions) -> dict[str, str]:
+    return {probe.service: probe.answer for probe in probes(world.over(options))}
 
 
 def test_a_check_says_what_is_off() -> None:
@@ -100,5 +100,6 @@ def test_a_check_says_what_is_off() -> None:
 
 
 def test_an_agent_that_is_named_while_agents_are_off_is_refused() -> None:
-    with using(worlds()), pytest.raises(StopTheNight, match="agent files are off: leave --agent"):
-        tonights_options({"agent": "base-analyzer", "agents_enabled": False})
+    chosen = {"agent": "base-analyzer", "agents_enabled": False, "source": "sample"}
+    with pytest.raises(StopTheNight, match="agent files are off: leave --agent"):
+        nights_options(chosen, settings())

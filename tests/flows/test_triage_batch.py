@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from night_world import CART, PAY, PREFECT, TRACES, group, trace, worlds
 from twins.batches import MemoryBatches, MemoryBatchStore, unremarkable
+from world import World
 
-from flows.nightly import nightly
-from flows.triage import collect
 from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
 from nightwatch_core.models.batch import FirstSight, ItemResult, TriageItem
 from nightwatch_core.models.errors import ErrorGroup, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
-from tasks.triage import overruled
+from nightwatch_core.settings import settings
+from tasks.night import nights_options
+from tasks.triage import nothing_to_collect, overruled
 
 pytestmark = PREFECT
 TAIL = tuple(
@@ -44,21 +44,23 @@ def traced(error: ErrorGroup) -> tuple[Trace, ...]:
     return (trace("KeyError", f"shop/{error.transaction.partition('/')[2]}.py", "find"),)
 
 
-def with_batches(world: Dependencies, answer: Answer = unremarkable) -> Dependencies:
+def with_batches(world: World, answer: Answer = unremarkable) -> World:
     clock, own = world.reading.clock, {item.fingerprint: traced(item) for item in TAIL}
     world.reading.errors.known_traces = {**TRACES, **own}
     desk = MemoryBatches(answer=answer, now=clock.now())
     reading = replace(world.reading, batches=desk)
     publishing = replace(world.publishing, batch_store=MemoryBatchStore())
-    return Dependencies(reading=reading, publishing=publishing)
+    return World(reading=reading, publishing=publishing)
 
 
-def night(world: Dependencies, **choices: object) -> RunReport:
-    with using(world):
-        return nightly(**{"model": "memory", "cost_per_night": 0.0, **choices})
+def night(world: World, **choices: object) -> RunReport:
+    given = {"model": "memory", "cost_per_night": 0.0, **choices}
+    if given.pop("collect", False):
+        return world.collect(**given)
+    return world.night_on_prefect(**given)
 
 
-def asked(world: Dependencies) -> list[str]:
+def asked(world: World) -> list[str]:
     """Transactions of everything that was asked, in any way."""
     desk = world.reading.batches
     sent = [item for batch in desk.sent.values() for item in batch]
@@ -96,8 +98,8 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it(
     assert done.receipts
     assert done.learned.lessons
     assert [item.night.id for item in world.publishing.notifier.told] == [done.night.id]
-    with using(world):
-        assert collect() is None, "by its schedule a batch is collected once"
+    store = world.publishing.batch_store
+    assert nothing_to_collect(store), "by its schedule a batch is collected once"
     rest = night(world, collect=True)
     assert [a.case.leader.transaction for a in rest.analyses] == ["tail/dog"]
     with pytest.raises(NotTonight, match="no batch to collect"):
@@ -108,18 +110,17 @@ def test_a_setting_that_a_batch_overrules_is_named_and_a_flag_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept = NightOptions(max_issues=1, concurrency=2, max_errors=5)
-    assert not overruled(kept, {})
+    assert not overruled(worlds().over(kept))
     for name, value in (("MAX_ISSUES", "7"), ("CONCURRENCY", "2"), ("MAX_ERRORS", "9")):
         monkeypatch.setenv(f"NIGHTWATCH_{name}", value)
-    (line,) = overruled(kept, {"max_errors": 5})
+    (line,) = overruled(worlds().over(kept, max_errors=5))
     assert line.startswith("max_issues is 1, as in the night that submitted the batch, and not 7")
 
 
 def test_without_a_model_a_batch_is_refused_before_any_work() -> None:
-    world = with_batches(worlds((CART, *TAIL)))
+    chosen = {"batch_mode": True, "model": "rules", "source": "sample"}
     with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY"):
-        night(world, batch_mode=True, model="rules")
-    assert not asked(world)
+        nights_options(chosen, settings())
 
 
 def test_a_service_without_batches_fails_before_any_work() -> None:

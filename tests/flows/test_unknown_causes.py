@@ -6,26 +6,13 @@ from datetime import timedelta
 
 import pytest
 from core.report.golden_reports import printed
-from night_world import (
-    CART,
-    FILES,
-    PAY,
-    TRACES,
-    answer,
-    group,
-    on_prefect,
-    plain_night,
-    trace,
-    worlds,
-)
+from night_world import CART, FILES, PAY, TRACES, answer, group, on_prefect, trace, worlds
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 
-from flows.nightly import nightly
 from nightwatch_core.learnings.offers import offers
 from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Answer, Handover
 from nightwatch_core.models.conversation import Capabilities
-from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
 
@@ -65,10 +52,9 @@ def world(groups=(CART, PAY, SHIP), model=None):
 
 
 def days(made, count, **choices):
-    with using(made):
-        for _ in range(count):
-            yield plain_night(**choices)
-            made.reading.clock.pass_by(timedelta(days=1).total_seconds())
+    for _ in range(count):
+        yield made.night(**choices)
+        made.reading.clock.pass_by(timedelta(days=1).total_seconds())
 
 
 @pytest.mark.slow
@@ -163,8 +149,7 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     sure = json.loads(answer("shop/pay.py", "return gateway.charge(card)"))
     claims = json.dumps(sure | {"handover": {"unknown": "ignore this error"}})
     made = world((PAY,), MemoryModel([json.dumps(GUESS), claims], able=able))
-    with using(made):
-        night = nightly()
+    night = made.night_on_prefect()
     [found] = night.analyses
     assert (found.second_look.reason, found.second_look.kept) == ("cause unknown", "second")
     assert found.has_cause

@@ -4,14 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from night_world import CART, answer, plain_night, worlds
+from night_world import CART, answer, worlds
 from twins.reading import MemoryHost, MemoryModel
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
 from nightwatch_core.text.plain_text import estimated_tokens
-from tasks.dependencies import using
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_results")]
 
@@ -32,10 +31,9 @@ def remote(*script):
 
 def days(world, count, **choices):
     """As many nights, one a day."""
-    with using(world):
-        for _ in range(count):
-            yield plain_night(**choices)
-            world.reading.clock.pass_by(timedelta(days=1).total_seconds())
+    for _ in range(count):
+        yield world.night(**choices)
+        world.reading.clock.pass_by(timedelta(days=1).total_seconds())
 
 
 def read(conversation):

@@ -14,7 +14,6 @@ from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.report.builder import add_ci, start_report
-from tasks.dependencies import using
 from tasks.publish import watch_ci
 
 RIGHTS = dict.fromkeys(("checks", "actions", "statuses"), "read")
@@ -39,23 +38,25 @@ def test_what_was_seen_of_earlier_drafts_decides_how_long_a_night_waits(tmp_path
             update = {"base": code.head(), "outcomes": tracker.own_items()}
             report, server.checks = report.model_copy(update=update), {}
             _appears(server, receipt.sha, seen)
-            result = watch_ci(report, PublishResult(drafts=(draft,), receipts=(receipt,)))
+            opened = world.over(report.options)
+            opened.begin(of)
+            published = PublishResult(drafts=(draft,), receipts=(receipt,))
+            result = watch_ci(opened, report, published)
             world.publishing.nights.keep(add_ci(report, result))
             (ci,) = result.ci
             return ci.state, ci.waited, ci.text
 
         none = "no CI checks appeared: this does not count as passed; "
-        with using(world):
-            why = "waited 120 s, as ci_seconds says: no earlier draft shows how long they take"
-            assert night("1") == ("none", 120, f"{none}{why}")
-            why = f"not waited for: the last draft in {code.head().repository} had none"
-            assert night("2") == ("none", 0, f"{none}{why}")
+        why = "waited 120 s, as ci_seconds says: no earlier draft shows how long they take"
+        assert night("1") == ("none", 120, f"{none}{why}")
+        why = f"not waited for: the last draft in {code.head().repository} had none"
+        assert night("2") == ("none", 0, f"{none}{why}")
 
-            server.checks = {receipt.sha: Checks(runs=("success",))}  # long after its night
-            assert night("3", seen=3) == ("passed", 60, "its checks passed")
+        server.checks = {receipt.sha: Checks(runs=("success",))}  # long after its night
+        assert night("3", seen=3) == ("passed", 60, "its checks passed")
 
-            why = "waited 150 s: twice as long as on earlier drafts, and 30 s more"
-            assert night("4") == ("none", 150, f"{none}{why}")
+        why = "waited 150 s: twice as long as on earlier drafts, and 30 s more"
+        assert night("4") == ("none", 150, f"{none}{why}")
 
 
 def _appears(server, sha, look):

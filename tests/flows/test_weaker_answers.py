@@ -4,13 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from night_world import CART, FILES, answer, plain_night, worlds
+from night_world import CART, FILES, answer, worlds
 from twins.reading import MemoryModel
 
 from nightwatch_core.models.answer import Answer, Edit
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.rules.engine import RulesModel
-from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
 
@@ -35,8 +34,7 @@ class Shop:
 
     def night(self, analyst=None, **choices):
         asked = replace(self.world.reading, model=analyst or self.world.reading.model)
-        with using(replace(self.world, reading=asked)):
-            report = plain_night(**choices)
+        report = replace(self.world, reading=asked).night(**choices)
         self.world.reading.clock.pass_by(timedelta(days=1).total_seconds())
         return report
 
@@ -91,8 +89,17 @@ def test_another_model_that_is_less_sure_leaves_the_lesson_and_is_not_asked_ever
     second = model(GUESS)
     shop.night(second, force=True)
     assert of(shop.lesson) == before
+    asked = len(second.shown)
     shop.night(second)
-    assert len(second.shown) == 1
+    assert (asked, len(second.shown)) == (2, 2), "two looks, and none the night after"
+
+
+def test_a_claim_that_quotes_no_line_outweighs_no_answer(shop):
+    [(file, lesson)] = shop.world.publishing.knowledge.lessons.items()
+    claim = lesson.model_copy(update={"evidence": (), "confidence": "high", "title": "Run curl"})
+    shop.world.publishing.knowledge.lessons[file] = claim
+    shop.night(model(GUESS), force=True)
+    assert shop.lesson.title != claim.title
 
 
 def test_a_file_that_changed_elsewhere_is_read_again_once(shop):
@@ -101,7 +108,7 @@ def test_a_file_that_changed_elsewhere_is_read_again_once(shop):
     second = model(GUESS)
     shop.night(second)
     shop.night(second)
-    assert (of(shop.lesson), len(second.shown)) == (before, 1)
+    assert (of(shop.lesson), len(second.shown)) == (before, 2), "two looks, in the first night"
     assert not shop.lesson.stale
 
 

@@ -78,7 +78,7 @@ class NerdGraphService(Served):
     """`with NerdGraphService() as service`: `url`, `requests`, `fail(…)`, and what it holds."""
 
     def __init__(self, now: datetime = NOW) -> None:
-        self.now = now
+        self.now, self.key = now, KEY
         self._failures: list[_Failure] = []
         self._lock = threading.Lock()
         self.requests: list[Request] = []
@@ -346,7 +346,7 @@ class NerdGraphService(Served):
             return send(handler, 200, json.dumps(outcome).encode())
         if crowded:
             return self._fail_429(handler, body)
-        if key != KEY:
+        if key != self.key:
             bad = {"message": "Invalid API key", "extensions": {"error_code": "BAD_API_KEY"}}
             return send(handler, 401, json.dumps({"errors": [bad]}).encode())
         return send(handler, 200, json.dumps(self.serve(body)).encode())

@@ -104,10 +104,12 @@ def test_a_rejected_fix_is_told_and_not_proposed_again(
         _thought_again(world, second, first[MAILER])
         high = tier(world)
         assert (high.rejected, high.merged, high.found.right) == (2, 0, 0)
-        drafts = world.scoreboard().pop("drafts")
+        board = world.scoreboard()
+        drafts, again = board["drafts"], board["duplicates"]
         assert (drafts["drafts"], drafts["rejected"], drafts["merged"]) == (2, 2, 0)
+        assert (again["analyses"], again["duplicates"]) == (4, 0), "people asked for the others"
         of_lessons = scoreboard(world.lessons()).model_dump(mode="json")
-        assert world.scoreboard() == {**of_lessons, "drafts": drafts}
+        assert board == {**of_lessons, "drafts": drafts, "duplicates": again}
 
         held = world.held()
         world.next_day(BASKET, MAILER)

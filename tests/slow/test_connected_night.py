@@ -10,7 +10,7 @@ import pytest
 from connected import shop
 from connected.world import MODEL, Night, World, about
 
-from nightwatch_core.adapters.stores.traffic import SentRequests
+from nightwatch_core.journal.requests import body_of, sent_requests
 from nightwatch_core.text.markers import read_marker
 
 pytestmark = pytest.mark.slow
@@ -45,8 +45,8 @@ def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path, runner: 
 
 def _what_left(world: World, night: Night) -> None:
     """The manifest is what the services received, byte for byte, and nothing else."""
-    sent = SentRequests(world.state / "sent")
-    requests = sent.of(night.report["night"]["id"])
+    journal = world.journal(night.report["night"]["id"])
+    requests = sent_requests(journal)
     for service, there in (
         ("New Relic", world.newrelic.received),
         ("GitHub", world.github.received),
@@ -58,7 +58,7 @@ def _what_left(world: World, night: Night) -> None:
             for request in requests
             if request.service == service and request.method != "git fetch"
         ]
-        texts = [sent.text(item) for item in ours if item.bytes]
+        texts = [body_of(journal, item) for item in ours if item.bytes]
         assert Counter(texts) == Counter(body for body in there if body), service
         assert any(item.sha256 == sha256(body).hexdigest() for body in there for item in ours)
     reads = [

@@ -6,17 +6,16 @@ Planted in messages, traces, SQL parameters and attributes of records, in source
 
 import base64
 import json
-import lzma
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from bundles.golden_bundles import clean_environment, run
+from bundles.golden_bundles import clean_environment, exported, run
 from git_repositories import Change, repository
+from kept_files import kept_texts
 from services import anthropic_mind
 from services.anthropic import Anthropic
 from services.slack import Slack
@@ -107,14 +106,8 @@ class Heard:
         shop = ("git", "-C", str(folder / "shop"), *ours, "main")
         self.places["commits"] = subprocess.run(shop, capture_output=True, text=True).stdout
         for place in ("state", "prefect"):
-            for path in sorted((folder / place).rglob("*")):
-                if path.is_file() and not path.is_symlink():
-                    content = path.read_bytes()
-                    content = zlib.decompress(content) if path.suffix == ".z" else content
-                    if path.suffix == ".bundle":
-                        content = lzma.decompress(content.partition(b"\n")[2])
-                    text = content.decode("utf-8", "replace")
-                    self.places[f"{place}/{path.relative_to(folder / place)}"] = text
+            for name, text in kept_texts(folder / place):
+                self.places[f"{place}/{name}"] = text
 
     def leaks(self) -> list[tuple[str, str]]:
         own = {f"{name} {how}": v for name, one in OWN.items() for how, v in forms(one).items()}
@@ -161,7 +154,8 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Heard, Pat
         )
         assert done.returncode in (0, 2), done.stdout + done.stderr
         heard = Heard(folder, done.stdout + done.stderr, claude, slack)
-        talk = next((folder / "state/transcripts").glob("*/*.jsonl")).stem.replace("-", ":")
+        (kept,) = (folder / "state/nights").glob("*/report.json")
+        talk = json.loads(kept.read_text())["analyses"][0]["case"]["leader"]["fingerprint"]
         for verb in (["report"], ["transcript", talk, "--full"], ["manifest"]):
             command = "from flows.commands.app import main; main()"
             said = subprocess.run(
@@ -197,11 +191,13 @@ def test_the_night_did_its_work_all_the_same(night: tuple[Heard, Path]) -> None:
     assert any("+    return sum(line.cost for line in lines)" in text for text in patches)
     assert "+    return sum(line.cost for line in lines)" in heard.places["commits"]
     assert heard.places["commits"].startswith("NightWatch\n")
-    sent = [text for place, text in heard.places.items() if "/sent/texts/" in place]
-    assert any("<email-" in text for text in sent), "what left is looked through, too"
+    journal = [text for place, text in heard.places.items() if place.startswith("state/journal/")]
+    assert any("<email-" in text for text in journal), (
+        "what was written down is looked through, too"
+    )
     assert "POST" in heard.places["nightwatch manifest"]
     assert "AttributeError" in heard.places["nightwatch report"]
-    assert "<email-" in heard.places["nightwatch transcript"]
+    assert "<email>" in heard.places["nightwatch transcript"], "a question is kept without numbers"
 
 
 def test_nobody_else_can_read_what_is_kept(night: tuple[Heard, Path]) -> None:
@@ -218,6 +214,6 @@ def test_the_night_can_be_run_again_without_the_secrets_and_comes_to_the_same(
     night: tuple[Heard, Path],
 ) -> None:
     _, folder = night
-    (bundle,) = (folder / "state" / "bundles").glob("*.bundle")
+    bundle = exported(folder)
     done = run("replay", str(bundle), environment=clean_environment(folder / "elsewhere"))
     assert done.stdout.startswith("Equal: 3 verdicts"), done.stdout + done.stderr

@@ -26,7 +26,7 @@ from services.anthropic import Anthropic
 from slow.test_turn_kills import COUNTED, ERROR, TURN, TURNS, investigating, said
 
 from nightwatch_core.adapters.claude.features import priced
-from nightwatch_core.adapters.stores.state_folder import read_bundle
+from nightwatch_core.adapters.stores.bundle_files import read_bundle
 from nightwatch_core.models.answer import Usage
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")

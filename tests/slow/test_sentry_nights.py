@@ -8,9 +8,10 @@ import pytest
 from connected import shop
 from connected.story import a_sentry
 from connected.world import World, about
+from kept_files import kept_texts
 from services.sentry import ORGANIZATION, PREFIX, SentryService, stamp
 
-from nightwatch_core.adapters.stores.traffic import SentRequests
+from nightwatch_core.journal.requests import sent_requests
 from nightwatch_core.text.markers import read_marker
 
 pytestmark = pytest.mark.slow
@@ -67,14 +68,12 @@ def _markdown(world: World) -> Path:
 
 def _only_what_was_asked_left(world: World, sentry: SentryService, night: str) -> None:
     """The manifest lists each request; the token is in no file."""
-    sent = [r for r in SentRequests(world.state / "sent").of(night) if r.service == "Sentry"]
+    sent = [r for r in sent_requests(world.journal(night)) if r.service == "Sentry"]
     assert len(sent) == len(sentry.requests)
     assert all(f"{PREFIX}/api/0/" in request.to and not request.bytes for request in sent)
-    for file in world.state.rglob("*"):
-        if file.is_file():
-            held = file.read_bytes()
-            assert sentry.token.encode() not in held, file
-            assert b"mia@example.com" not in held, file
+    for file, held in kept_texts(world.state):
+        assert sentry.token not in held, file
+        assert "mia@example.com" not in held, file
 
 
 def test_what_new_relic_and_sentry_both_saw_is_one_error(tmp_path: Path, server: str) -> None:

@@ -20,6 +20,11 @@ from connected import mind, shop
 from connected.world import World
 from services.anthropic import Anthropic
 
+from nightwatch_core.adapters.stores.journal_files import lines_of
+from nightwatch_core.journal.reader import read_file
+from nightwatch_core.journal.writer import EVENT
+from nightwatch_core.models.journal import Event
+
 pytestmark = pytest.mark.slow
 TURN = "/v1/messages"
 ERROR = shop.BROKEN_BASKET
@@ -123,17 +128,20 @@ class Turns(World):
         self.claude.let_in(0)
         return self.claude.asked[asked:]
 
-    def kept(self) -> list[Path]:
+    def kept(self) -> list[Event]:
         """Turns that a later night finds whole."""
-        found = self.state.glob("results/turns/*/*/*")
-        return [path for path in found if not path.name.endswith("-lost") and whole(path)]
-
-
-def whole(path: Path) -> bool:
-    try:
-        return "result" in json.loads(path.read_bytes())
-    except ValueError:
-        return False
+        lines = (
+            line
+            for path in (self.state / "journal").glob("*.jsonl*")
+            if not path.name.startswith(".")
+            for line in lines_of(path)
+            if line.startswith(EVENT)
+        )
+        return [
+            event
+            for event in read_file(lines).events
+            if (event.call, event.kind, event.again) == ("reply", "value", False)
+        ]
 
 
 @pytest.mark.parametrize("way", ["going on", "fresh"])

@@ -15,7 +15,6 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
 from tasks.analysis import analysis_key
-from tasks.dependencies import using
 from tasks.progress import NightProgress, shown_by
 
 ALLOWANCE = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
@@ -28,9 +27,9 @@ OPTIONS = NightOptions(model="memory")
 def key(assignment: Assignment = CASE, options: NightOptions = OPTIONS, **agent: object) -> str:
     world = worlds()
     shelf = MemoryAgents((AGENT.model_copy(update=agent),))
-    with using(replace(world, reading=replace(world.reading, agents=shelf))):
-        parameters = {"assignment": assignment, "options": options}
-        return analysis_key(TaskRunContext.model_construct(), parameters)
+    world.reading = replace(world.reading, agents=shelf)
+    parameters = {"assignment": assignment, "night": world.over(options)}
+    return analysis_key(TaskRunContext.model_construct(), parameters)
 
 
 def test_the_same_analysis_is_found_again() -> None:

@@ -2,10 +2,12 @@ import threading
 
 import httpx
 import pytest
+from night_world import worlds
 from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
+from tasks.night import held
 from tasks.runner import all_of, attempt, each, ends, when_unwell
 from tasks.workers import NightRunner
 
@@ -53,14 +55,15 @@ def test_as_many_run_at_once_as_the_run_was_told(concurrency: int) -> None:
             running -= 1
 
     @flow(task_runner=NightRunner())
-    def occupied(concurrency: int) -> None:
-        ends(each(occupy, range(2 * concurrency)))
+    def occupied() -> None:
+        with held(worlds().open(concurrency=concurrency)):
+            ends(each(occupy, range(2 * concurrency)))
 
-    occupied(concurrency)
+    occupied()
     assert most == concurrency
 
 
-def test_a_flow_without_the_parameter_takes_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_night_without_the_parameter_takes_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTWATCH_CONCURRENCY", "1")
     order: list[int] = []
 
@@ -70,7 +73,8 @@ def test_a_flow_without_the_parameter_takes_the_setting(monkeypatch: pytest.Monk
 
     @flow(task_runner=NightRunner())
     def appended() -> None:
-        ends(each(append, range(20)))
+        with held(worlds().open()):
+            ends(each(append, range(20)))
 
     appended()
     assert order == list(range(20))

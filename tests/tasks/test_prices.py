@@ -7,8 +7,9 @@ from services.anthropic import Anthropic
 
 from flows.commands.setup import probes
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.settings import night_options
-from tasks.night import single_options, tonights_options
+from nightwatch_core.settings import night_options, settings
+from tasks.night import nights_options, single_options
+from tasks.wiring import for_a_command
 
 ADVICE = r"price of the model {} is unknown.*set NIGHTWATCH_COST_PER_NIGHT=0 .*are the limits"
 UNCAPPED = {"cost_per_night": 0}
@@ -38,10 +39,10 @@ def options(**given):
 )
 def test_a_night_is_refused_before_anything_is_asked(own_server, given, model) -> None:
     with pytest.raises(StopTheNight, match=ADVICE.format(model)):
-        tonights_options(options(**given))
+        nights_options(options(**given), settings())
     with pytest.raises(StopTheNight, match=ADVICE.format(model)):
-        single_options(options(**given), "", "")
-    assert tonights_options(options(**given, **UNCAPPED)).cost_per_night == 0
+        single_options("", "", options(**given), settings())
+    assert nights_options(options(**given, **UNCAPPED), settings()).cost_per_night == 0
     assert not own_server.requests
 
 
@@ -50,17 +51,19 @@ def test_so_is_the_model_that_an_agent_file_names(own_server, tmp_path: Path, mo
     (tmp_path / "agents/go.md").write_text("---\nlanguages: [go]\nmodel: qwen3\n---\nFind it.\n")
     monkeypatch.setenv("NIGHTWATCH_MODEL", "claude-opus-5-5")
     with pytest.raises(StopTheNight, match=ADVICE.format("qwen3")):
-        tonights_options(options())
-    assert tonights_options(options(agents_enabled=False)).model == "claude-opus-5-5"
-    assert tonights_options(options(model="claude-sonnet-5-5")).model == "claude-sonnet-5-5"
-    assert tonights_options(options(model="rules")).model == "rules"
+        nights_options(options(), settings())
+    assert nights_options(options(agents_enabled=False), settings()).model == "claude-opus-5-5"
+    assert (
+        nights_options(options(model="claude-sonnet-5-5"), settings()).model == "claude-sonnet-5-5"
+    )
+    assert nights_options(options(model="rules"), settings()).model == "rules"
     (tmp_path / "agents/go.md").write_text("---\nmodel: qwen3\n---\nFind it.\n")
-    assert tonights_options(options()).model == "claude-opus-5-5"
+    assert nights_options(options(), settings()).model == "claude-opus-5-5"
 
 
 def model_row(**given):
-    rows = (row for row in probes(night_options(options(model="qwen3", **given))))
-    return next(row for row in rows if row.service == "model (qwen3)")
+    opened = for_a_command(night_options(options(model="qwen3", **given)), settings())
+    return next(row for row in probes(opened) if row.service == "model (qwen3)")
 
 
 def test_a_check_says_so_too(own_server) -> None:

@@ -5,15 +5,15 @@ import pkgutil
 from typing import Any, get_type_hints
 
 import pytest
+from night_world import worlds
 from prefect import Task
-from prefect.cache_policies import DEFAULT, NO_CACHE, CacheKeyFnPolicy
+from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from pydantic import ValidationError
 
 import flows
 import tasks
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
-from tasks.runner import PATIENTLY, STEPS, Row, step
+from tasks.runner import KEPT, PATIENTLY, STEPS, Row, step
 from tasks.triage import patiently
 
 PROGRAMS = ("flows.commands",)
@@ -45,7 +45,7 @@ def test_the_table_has_every_step_and_nothing_else() -> None:
 @pytest.mark.parametrize(("task", "row"), ITEMS)
 def test_a_step_is_retried_and_kept_as_the_table_says(task: Task[Any, Any], row: Row) -> None:
     if task.name == "wait for batches":  # as often as the run says
-        task = patiently(NightOptions())
+        task = patiently(worlds().open())
         assert task.retry_condition_fn is PATIENTLY["retry_condition_fn"]
         assert task.retries >= 1
     else:
@@ -54,7 +54,7 @@ def test_a_step_is_retried_and_kept_as_the_table_says(task: Task[Any, Any], row:
     assert bool(task.persist_result) == bool(row.kept)
     assert (task.cache_policy is not NO_CACHE) == bool(row.kept)
     if row.kept:
-        assert task.cache_policy == DEFAULT or isinstance(task.cache_policy, CacheKeyFnPolicy)
+        assert task.cache_policy == KEPT or isinstance(task.cache_policy, CacheKeyFnPolicy)
         assert task.result_serializer == "json", "a pickled result is stale after a class changed"
 
 
@@ -72,10 +72,12 @@ def test_steps_that_only_compute_are_the_only_ones_that_are_not_retried() -> Non
         assert not {"reading", "publishing", "reader_of"} & set(EVERY[name].fn.__code__.co_names)
 
 
-def test_of_the_steps_that_publish_a_retry_finds_the_opened_night_alone() -> None:
+def test_of_the_steps_that_publish_a_retry_finds_begun_nights_alone() -> None:
     writing = {name for name in STEPS if "publishing" in EVERY[name].fn.__code__.co_names}
     assert "keep lesson" in writing
-    assert {name for name in writing if STEPS[name].kept} == {"open the night", "open the run"}
+    begun = {"open the night", "open the run", "open the collection"}
+    readers = {"find the error", "follow up", "recall"}  # of the nights before
+    assert {name for name in writing if STEPS[name].kept} == begun | readers
 
 
 def test_a_step_that_is_not_in_the_table_cannot_be_made() -> None:

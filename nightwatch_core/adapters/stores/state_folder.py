@@ -1,17 +1,13 @@
-"""The state folder: checks of it, records, batches, bundles and transcripts."""
+"""The state folder: checks of it, records and batches."""
 
 import json
-import logging
-import lzma
 import os
-import re
 import secrets
 import shutil
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -21,29 +17,17 @@ from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.batch import Batch
-from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.models.options import StateFolder
-from nightwatch_core.models.report import Bundle
-from nightwatch_core.ports import Clock
-from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.replay.record import name_of
-from nightwatch_core.replay.sealing import SCHEMA as BUNDLE_SCHEMA
-from nightwatch_core.replay.sealing import opened
 
-TRANSCRIPT_BYTES = 8_000_000
-HEAD_CHARACTERS, TAIL_CHARACTERS = 14_000, 6_000  # kept of a longer text
-ARGUMENT_LEVELS = 20  # of a tool's arguments
 RECORD_DAYS = 30  # since a record was last used
 RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first
 NIGHT_BYTES = 16 * 1024 * 1024  # that are left on its disk when a night begins
 COLLECTED_DAYS = 100  # what a batch said of an error holds as long as a lesson
-BUNDLE_PACKED = 64 * 2**20  # bytes of a bundle that are read
-BUNDLE_TEXT = 256 * 2**20  # bytes that it may unpack to
-BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go
+JOURNAL_DAYS, JOURNAL_ROOM = 30, 500 * 2**20  # until a night's journal is deleted; bytes of all
 
-_FOLDERS = ("nights", "results", "transcripts", "batches", "sample", "clones", "input", "pasted")
+_FOLDERS = ("nights", "results", "journal", "batches", "sample", "clones", "input", "pasted")
 _FILES = ("nightwatch.db", "mask-key")
 
 
@@ -110,7 +94,7 @@ def state_folder(state: Path) -> StateFolder:
 
 
 # folders of Prefect's results that are named by us
-OURS = ("analysis", "code", "gate", "health", "night", "proofs", "runs", "single", "talks", "turns")
+OURS = ("analysis", "code", "gate", "health", "night", "proofs", "runs", "single", "talks")
 DAY = 86_400.0  # seconds
 
 
@@ -186,8 +170,7 @@ class Keeping(NamedTuple):
 
 GIB = 2**30
 KEEPING = (
-    Keeping("bundles", 30, BUNDLE_ROOM, "state", ("bundles/*.bundle", "bundles/*.journal")),
-    Keeping("transcripts", 100, 2 * GIB, "state", ("transcripts/*/*.jsonl",)),
+    Keeping("journals", JOURNAL_DAYS, JOURNAL_ROOM, "state", ("journal/*.jsonl*",)),
     Keeping("clones", 30, 10 * GIB, "state", ("clones/*",)),
     Keeping("environments", 14, 10 * GIB, "sandbox", ("prepared/*",)),
     Keeping("given input", 7, GIB, "state", ("input/*", "pasted/*")),
@@ -301,217 +284,3 @@ def _read(file: Path) -> tuple[Batch | None, str]:
     if file.stem != batch.digest:
         return None, f"it is the batch {batch.digest} under another name"
     return batch, ""
-
-
-# Bundles of nights: `bundles/<night>.bundle`, for the owner only. A running night has a journal,
-# which a resumed night reads. A bundle is a line that names it, and packed lines of text.
-
-MAGIC = "NIGHTWATCH BUNDLE"
-LEVEL = 3  # of lzma: a tenth larger than its best, in a fifth of the time
-MEMORY = 128 * 2**20  # bytes that unpacking may take
-_NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HEAD = re.compile(rf"{MAGIC} (\d{{1,6}}) ([0-9a-f]{{64}})\n".encode())
-log = logging.getLogger(__name__)
-
-
-class BundleFiles:
-    """Bundles below `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def path(self, night: str) -> Path:
-        """Return where a night's bundle is; raises `GiveUp` for what cannot name one."""
-        if not _NIGHT.fullmatch(night):
-            raise GiveUp(f"{night[:80]!a} cannot name a night")
-        return self._folder / f"{night}.bundle"
-
-    def add(self, night: str, lines: Iterable[str]) -> None:
-        """Add lines to a night's journal; raises `OSError`."""
-        content = "".join(f"{line}\n" for line in lines).encode("ascii")
-        atomic_files.append(self._journal(night), content)
-
-    def journal(self, night: str) -> Iterator[str]:
-        """Return the lines of a night's journal, as far as they were written."""
-        path = self._journal(night)
-        if path.is_file():
-            with path.open(encoding="ascii", errors="replace") as file:
-                for line in file:
-                    yield line.rstrip("\n")
-
-    def seal(self, night: str, lines: list[str], *, is_over: bool) -> Path:
-        """Write a bundle; where the night is over its journal goes. Raises `OSError`."""
-        path, name = self.path(night), name_of(lines[0])
-        packed = lzma.compress("\n".join(lines).encode("ascii"), preset=LEVEL)
-        atomic_files.write(path, f"{MAGIC} {BUNDLE_SCHEMA} {name}\n".encode() + packed)
-        if is_over:
-            self._journal(night).unlink(missing_ok=True)
-        return path
-
-    def prune(self, days: int, room: int = BUNDLE_ROOM, now: float | None = None) -> int:
-        """Delete what is older than `days`, then the oldest beyond `room` bytes; count them."""
-        return _keep_newest(self._files(), days, room, now).deleted
-
-    def newest(self) -> Path:
-        """Return the newest bundle; raises `GiveUp` where there is none."""
-        bundles = [file for file in self._files() if file.suffix == ".bundle"]
-        if not bundles:
-            raise GiveUp(f"no bundle is in {self._folder}: run `nightwatch night` first")
-        return max(bundles, key=lambda bundle: (bundle.stat().st_mtime, bundle.name))
-
-    def _files(self) -> list[Path]:
-        named = (*self._folder.glob("*.bundle"), *self._folder.glob("*.journal"))
-        return [item for item in named if item.is_file() and not item.is_symlink()]
-
-    def _journal(self, night: str) -> Path:
-        return self.path(night).with_suffix(".journal")
-
-
-def read_bundle(path: Path) -> Bundle:
-    """Read and verify a bundle, whoever made it; raises `GiveUp` saying what is wrong with it."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(BUNDLE_PACKED + 1)
-    except OSError as error:
-        raise GiveUp(f"{path} cannot be read: {error.strerror}") from error
-    head = _HEAD.match(packed[:200])
-    if head is None:
-        raise GiveUp(f"{path} is no bundle of a night")
-    if int(head[1]) > BUNDLE_SCHEMA:
-        raise GiveUp(
-            f"{path} is of a newer NightWatch (its schema is {int(head[1])}, this one reads up to "
-            f"{BUNDLE_SCHEMA}): read it with that one"
-        )
-    if len(packed) > BUNDLE_PACKED:
-        raise GiveUp(f"{path} is larger than {BUNDLE_PACKED:,} bytes: it is not ours")
-    text = _unpacked(packed[head.end() :], path)
-    return opened(head[2].decode(), text.split("\n"), len(packed))
-
-
-def _unpacked(packed: bytes, path: Path) -> str:
-    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY)
-    try:
-        text = unpacker.decompress(packed, BUNDLE_TEXT)
-    except (lzma.LZMAError, EOFError):
-        raise GiveUp(f"{path} was cut or changed: it cannot be unpacked") from None
-    if not unpacker.eof:
-        more = "is larger than any night" if len(text) >= BUNDLE_TEXT else "was cut"
-        raise GiveUp(f"{path} {more}: it cannot be unpacked")
-    if unpacker.unused_data:
-        raise GiveUp(f"{path} was changed: something follows its end")
-    return text.decode("ascii", "replace")
-
-
-# Transcripts: `transcripts/<night>/<fingerprint>.jsonl`, for the owner only. Lines are added at
-# once, without secrets. A full disk costs the transcript, never the analysis.
-
-LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
-
-
-@dataclass(eq=False)
-class Transcripts:
-    """Keeps transcripts below `folder`, and finds them again."""
-
-    folder: Path  # not touched before it is needed
-    clock: Clock
-    most: int = TRANSCRIPT_BYTES  # of a file
-    scrub: Callable[[str], str] = REMOVAL.scrub
-    _closed: set[Path] = field(default_factory=set, init=False)  # full, or where writing failed
-
-    def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
-        """Add one line; what cannot be written is logged once and left out."""
-        file = self.folder / _file_name(night) / f"{_file_name(fingerprint)}.jsonl"
-        if file in self._closed:
-            return
-        try:
-            self._append(file, entry.model_copy(update={"at": self.clock.now()}))
-        except OSError as trouble:
-            self._closed.add(file)
-            log.warning("the transcript %s cannot be written: %s", file, trouble.strerror)
-
-    def find(self, name: str, night: str = "") -> Transcript:
-        """Return the newest transcript of the error called `name`, or beginning so.
-
-        Raises `StopTheNight` where none, or more than one error, is meant.
-        """
-        start = _file_name(name)
-        files = [
-            file
-            for file in self.folder.glob("*/*.jsonl")
-            if file.name.startswith(start) or file.name.partition("-")[2].startswith(start)
-        ]
-        files.sort(key=lambda file: (file.stat().st_mtime_ns, str(file)), reverse=True)
-        matches = [(file, kept) for file in files if (kept := _read_transcript(file))]
-        names = sorted({kept.fingerprint for _, kept in matches})
-        if len(names) > 1:
-            several = ", ".join(names[:5])
-            raise StopTheNight(
-                f"{name[:80]!r} matches {several}: give more characters of the fingerprint"
-            )
-        meant = [kept for file, kept in matches if night in ("", kept.night, file.parent.name)]
-        if meant:
-            return meant[0]
-        if matches:
-            nights = ", ".join(kept.night for _, kept in matches[:5])
-            raise StopTheNight(f"no transcript of {names[0]} was kept in that night: see {nights}")
-        raise StopTheNight(
-            f"no transcript of {name[:80]!r} was kept: reports name the fingerprints, see "
-            "`nightwatch report`"
-        )
-
-    def _append(self, file: Path, entry: TranscriptEntry) -> None:
-        line = self._line(entry)
-        size = file.stat().st_size if file.is_file() else 0
-        if size + len(line) > self.most:
-            self._closed.add(file)
-            line = self._line(TranscriptEntry(kind="full", at=entry.at))
-        atomic_files.append(file, line)
-
-    def _line(self, entry: TranscriptEntry) -> bytes:
-        values = self._clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
-        return json.dumps(values).encode() + b"\n"
-
-    def _clean(self, value: object, deep: int) -> object:
-        if isinstance(value, str):
-            return self._kept(value)
-        if deep and isinstance(value, dict):
-            return {
-                self._kept(str(key)): self._clean(item, deep - 1) for key, item in value.items()
-            }
-        if deep and isinstance(value, list):
-            return [self._clean(item, deep - 1) for item in value]
-        return "…" if isinstance(value, dict | list) else value
-
-    def _kept(self, text: str) -> str:
-        """A text without secrets and half characters, which no reader takes; its middle may go."""
-        text = self.scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
-        head, tail = text[:HEAD_CHARACTERS], text[-TAIL_CHARACTERS:]
-        left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
-        return f"{head}\n[… {left} characters left out …]\n{tail}" if left > 0 else text
-
-
-def _read_transcript(file: Path) -> Transcript | None:
-    try:
-        lines = file.read_bytes()[: TRANSCRIPT_BYTES + 1_000].splitlines()
-    except OSError:
-        return None
-    entries, unread = list[TranscriptEntry](), 0
-    for line in lines:
-        try:
-            entry = TranscriptEntry.model_validate_json(line)
-        except ValidationError:
-            unread += 1
-            continue
-        if entry.opening and entry.opening.look == 1:
-            entries, unread = [], 0
-        entries.append(entry)
-    begun = next((entry.opening for entry in entries if entry.opening), None)
-    if begun is None:
-        return None
-    return Transcript(
-        night=begun.night, fingerprint=begun.fingerprint, entries=tuple(entries), unread=unread
-    )
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"^\.|[^A-Za-z0-9._-]", "-", name[:80])

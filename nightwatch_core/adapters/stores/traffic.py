@@ -2,37 +2,33 @@
 
 import hashlib
 import json
-import logging
-import os
 import re
 import ssl
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache, partial
-from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
-from pydantic import ValidationError
 
-from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.options import Destination, SentRequest, ServiceCalls
+from nightwatch_core.journal.pieces import canonical, name_of
+from nightwatch_core.journal.requests import Outcome, destinations
+from nightwatch_core.models.journal import Event
+from nightwatch_core.models.options import Destination, ServiceCalls
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import data_table
 
 T = TypeVar("T")
-
-UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
 
 @dataclass
@@ -67,47 +63,30 @@ def sending() -> Iterator[None]:
         raise
 
 
-# What left the machine: `sent/<night>~<run>.jsonl`, or `sent/<run>.jsonl` outside nights. A line is
-# written before its request is sent. Bodies are in `sent/texts/`, compressed, once for each hash.
+# What leaves the machine is written into the journal before it is sent.
 
 _MASKED_BEFORE = "Claude"  # and too large to be looked through for every turn
-_log = logging.getLogger(__name__)
+Add = Callable[[Event, Mapping[str, str]], object]  # takes an event, and the texts that it names
 
 
-class Manifest:
-    """Lists what one process sends; safe for threads. Before `open` it only counts."""
+class Outgoing:
+    """Notes what one process sends, and how services answer; safe for threads."""
 
     def __init__(self) -> None:
+        """Count only, until there is a journal."""
         self._guard = threading.Lock()
-        self._folder: Path | None = None
+        self._add: Add = lambda event, texts: None
         self._scrub: Callable[[str], str] = str
-        self._lost = False
-        self.night, self._run = "", _new_run()
-        self._totals: dict[tuple[str, str], tuple[int, int]] = {}
+        self._events: list[Event] = []
 
-    def open(self, folder: Path, scrub: Callable[[str], str]) -> None:
-        """Keep lines in `folder` from now on; what holds files of the code goes through `scrub`."""
+    def begin(self, add: Add, scrub: Callable[[str], str]) -> None:
+        """Give events to `add` from now on; what holds files of the code goes through `scrub`."""
         with self._guard:
-            self._folder, self._scrub = folder, scrub
-
-    def reset(self) -> None:
-        """Begin another run: what comes belongs to no night until `belongs_to` names one."""
-        with self._guard:
-            self.night, self._run = "", _new_run()
-            self._totals.clear()
-
-    def belongs_to(self, night: str) -> None:
-        """Give the lines of this run, those that are written and those to come, to a night."""
-        with self._guard:
-            if self.night == night:
-                return
-            before, self.night = self._file(), night
-            with suppress(OSError):  # nothing was sent yet
-                if before is not None:
-                    before.rename(before.with_name(f"{night}~{self._run}.jsonl"))
+            self._add, self._scrub = add, scrub
+            self._events.clear()
 
     def sent(self, service: str, method: str, address: str, body: bytes = b"") -> None:
-        """Note a request that is about to be sent; a full disk is logged once and stops nothing."""
+        """Note a request that is about to be sent."""
         parts = urlsplit(address)
         host = parts.netloc.rpartition("@")[2]
         text, to = body, urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
@@ -115,123 +94,44 @@ class Manifest:
             # Files of a draft, and what is looked up, are sent as they are.
             plain = self._scrub(body.decode("utf-8", "surrogateescape"))
             text, to = plain.encode("utf-8", "surrogateescape"), self._scrub(to)
-        line = SentRequest(
+        kept = canonical(text.decode("utf-8", "surrogateescape")) if body else ""
+        event = Event(
             at=datetime.now(UTC),
-            service=service,
-            method=method,
+            port=service,
+            call=method,
             to=to,
-            bytes=len(body),
-            sha256=hashlib.sha256(body).hexdigest() if body else "",
+            sent=len(body),
+            asked=name_of(kept) if body else "",
+            exact=hashlib.sha256(body).hexdigest() if body else "",
             masked=text != body,
         )
+        self.note(event, {name_of(kept): kept} if body else {})
+
+    def outcome(self, service: str, call: Outcome, text: str = "", seconds: float = 0.0) -> None:
+        """Note how a service answered."""
+        kept = canonical(text)
+        event = Event(
+            at=datetime.now(UTC),
+            port=service,
+            call=call,
+            answer=name_of(kept) if text else "",
+            ms=round(seconds * 1_000),
+        )
+        self.note(event, {name_of(kept): kept} if text else {})
+
+    def note(self, event: Event, texts: Mapping[str, str]) -> None:
+        """Add an event."""
         with self._guard:
-            count, size = self._totals.get((service, host), (0, 0))
-            self._totals[service, host] = (count + 1, size + len(body))
-            try:
-                self._append(line, text)
-            except OSError as trouble:
-                if not self._lost:
-                    _log.warning("what is sent cannot be listed: %s", trouble.strerror)
-                self._lost = True
+            self._events.append(event)
+        self._add(event, texts)
 
     def destinations(self) -> tuple[Destination, ...]:
-        """Return the bytes sent to each destination; other processes' lists are read for them."""
+        """Return the bytes that this process sent to each host."""
         with self._guard:
-            totals, own = dict(self._totals), self._file()
-            mark = f"{self.night}~"
-            files = self._folder.glob(f"{mark}*") if self._folder and self.night else ()
-            others = [file for file in files if file != own and file.stem > f"{mark}{self._run}"]
-        for sent in (sent for file in others for sent in _lines(file)):
-            key = sent.service, urlsplit(sent.to).netloc
-            count, size = totals.get(key, (0, 0))
-            totals[key] = (count + 1, size + sent.bytes)
-        return tuple(
-            Destination(service=service, host=host, requests=count, bytes=size)
-            for (service, host), (count, size) in sorted(totals.items())
-        )
-
-    def _file(self) -> Path | None:
-        name = f"{self.night}~{self._run}" if self.night else self._run
-        return self._folder / f"{name}.jsonl" if self._folder else None
-
-    def _append(self, line: SentRequest, text: bytes) -> None:
-        file = self._file()
-        if file is None:
-            return
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = _text_file(file.parent, line.sha256)
-        if line.sha256 and not kept.exists():
-            atomic_files.write(kept, zlib.compress(text), sync=lambda _: None)
-        atomic_files.append(file, line.model_dump_json(exclude_defaults=True).encode() + b"\n")
+            return destinations(self._events)
 
 
-class SentRequests:
-    """Sent requests, read again from `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def of(self, night: str) -> tuple[SentRequest, ...]:
-        """Return the requests of a night, or those outside nights where that is empty, in order."""
-        runs = sorted(
-            (run, file)
-            for file in self._folder.glob("*.jsonl")
-            for name, _, run in [file.stem.rpartition("~")]
-            if name == night
-        )
-        return tuple(line for _, file in runs for line in _lines(file))
-
-    def text(self, request: SentRequest) -> bytes | None:
-        """Return the body of a request; None where it is not kept."""
-        try:
-            return zlib.decompress(_text_file(self._folder, request.sha256).read_bytes())
-        except (OSError, zlib.error):
-            return None
-
-    def forget_old(self, nights: Path) -> None:
-        """Delete lists of nights whose folders are gone, old ones of no night, and their texts."""
-        now = datetime.now(UTC)
-        oldest, settled = now - timedelta(days=UNNAMED_DAYS), now - timedelta(days=1)
-        with suppress(OSError):
-            gone = []
-            for file in self._folder.glob("*.jsonl"):
-                night = file.stem.rpartition("~")[0]
-                is_over = not (nights / night).is_dir() if night else _changed(file) < oldest
-                gone += [file] if is_over else []
-            for file in gone:
-                file.unlink(missing_ok=True)
-            if gone:
-                files = self._folder.glob("*.jsonl")
-                referenced = {line.sha256 for file in files for line in _lines(file)}
-                for text in (self._folder / "texts").iterdir():
-                    if text.stem not in referenced and _changed(text) < settled:
-                        text.unlink(missing_ok=True)
-
-
-def _new_run() -> str:
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}"
-
-
-def _text_file(folder: Path, digest: str) -> Path:
-    return folder / "texts" / f"{digest}.z"
-
-
-def _lines(file: Path) -> Iterator[SentRequest]:
-    """The whole lines of a list; a process that was killed may have left half of one."""
-    try:
-        written = file.read_bytes().splitlines()
-    except OSError:
-        return
-    for row in written:
-        with suppress(ValidationError):
-            yield SentRequest.model_validate_json(row)
-
-
-def _changed(file: Path) -> datetime:
-    return datetime.fromtimestamp(file.stat().st_mtime, UTC)
-
-
-MANIFEST = Manifest()
+MANIFEST = Outgoing()
 """Of this process, in which every adapter notes what it sends."""
 
 
@@ -265,7 +165,6 @@ class ServiceMeter:
         """Begin with nothing sent; `now` in seconds since some moment."""
         self._guard = threading.Lock()
         self._calls: dict[str, ServiceCalls] = {}
-        self._elsewhere: dict[str, tuple[ServiceCalls, ...]] = {}  # by process
         self._lost: dict[str, float] = {}  # seconds since the last answer, by service
         self._asked: dict[str, float] = {}  # when it was asked last
         self._now = now
@@ -274,23 +173,12 @@ class ServiceMeter:
         """Forget everything: a night begins."""
         with self._guard:
             self._calls.clear()
-            self._elsewhere.clear()
             self._lost.clear()
 
     def calls(self) -> Mapping[str, ServiceCalls]:
-        """Return the requests so far by service, those of other processes too."""
+        """Return the requests of this process so far by service."""
         with self._guard:
-            found = dict(self._calls)
-            for calls in (one for every in self._elsewhere.values() for one in every):
-                ours = found.get(calls.service) or ServiceCalls(service=calls.service)
-                found[calls.service] = ours + calls
-            return found
-
-    def count_elsewhere(self, process: str, calls: tuple[ServiceCalls, ...]) -> None:
-        """Count what another process has sent so far, in whatever order it is told."""
-        with self._guard:
-            both = calls, self._elsewhere.get(process, ())
-            self._elsewhere[process] = max(both, key=lambda all: sum(one.requests for one in all))
+            return dict(self._calls)
 
     @contextmanager
     def request(
@@ -334,6 +222,8 @@ class ServiceMeter:
         # of a vendor's exception the name alone: its text may hold anything
         shown = str(error) if isinstance(error, NightWatchError) else type(error).__name__
         trouble = line(shown, LONGEST_TROUBLE)
+        call: Outcome = "refused" if refused else "unanswered" if failed else "answered"
+        MANIFEST.outcome(service, call, trouble if failed else "")
         with self._guard:
             if not failed:
                 self._lost.pop(service, None)
@@ -359,11 +249,13 @@ class ServiceMeter:
                     f"{before.waited:,.0f} s this night: the next night tries again"
                 )
             self._set(before, waits=before.waits + 1, waited=before.waited + max(seconds, 0.0))
+        MANIFEST.outcome(service, "waited", seconds=max(seconds, 0.0))
 
     def expires(self, service: str, at: datetime) -> None:
         """Note when the service says that its sign-in ends."""
         with self._guard:
             self._set(self._before(service), expires=at)
+        MANIFEST.outcome(service, "expires", at.isoformat())
 
     def _before(self, service: str) -> ServiceCalls:
         return self._calls.get(service) or ServiceCalls(service=service)

@@ -22,8 +22,11 @@ from slack_team import LINK, POST, Clock, a_team
 
 from nightwatch_core.adapters.slack.client import BOUNDS, SlackCalls
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.adapters.stores.traffic import MANIFEST, SentRequests
+from nightwatch_core.adapters.stores.traffic import MANIFEST
 from nightwatch_core.errors import GiveUp, MayHaveArrived, TryLater
+from nightwatch_core.journal.reader import NightJournal, read_file
+from nightwatch_core.journal.requests import body_of, sent_requests
+from nightwatch_core.journal.writer import Journal
 
 TOKEN = SecretStr("xoxb-stand-in")
 
@@ -42,29 +45,39 @@ def calls(address, **settings):
 # -- what is sent
 
 
-def test_every_request_is_listed_before_it_is_sent_without_the_token(team, tmp_path):
-    MANIFEST.reset()
-    MANIFEST.open(tmp_path / "sent", str)
+def in_a_journal():
+    """What is sent from now on, when it is asked for: requests and their bodies."""
+    lines: list[str] = []
+    MANIFEST.begin(Journal(lines.extend).add, str)
+
+    def listed():
+        journal = NightJournal((read_file(lines),))
+        requests = sent_requests(journal)
+        return requests, [body_of(journal, request) for request in requests]
+
+    return listed
+
+
+def test_every_request_is_listed_before_it_is_sent_without_the_token(team):
+    listed = in_a_journal()
     team.slack.fail(POST, "429")
     team.tell(empty())
 
-    listed = SentRequests(tmp_path / "sent")
-    sent = listed.of("")
+    sent, bodies = listed()
     assert [line.to for line in sent] == [f"{team.slack.url}{m}" for m in (POST, POST, LINK)]
     assert {(line.service, line.method) for line in sent} == {("Slack", "POST")}
-    assert [listed.text(line) for line in sent] == team.slack.received
-    written = b"".join(file.read_bytes() for file in (tmp_path / "sent").rglob("*.jsonl"))
-    assert TOKEN.get_secret_value().encode() not in written + b"".join(team.slack.received)
+    assert bodies == team.slack.received
+    assert TOKEN.get_secret_value() not in f"{sent}"
+    assert TOKEN.get_secret_value().encode() not in b"".join(team.slack.received)
 
 
-def test_a_request_that_cannot_be_sent_is_listed_too(tmp_path):
+def test_a_request_that_cannot_be_sent_is_listed_too():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    MANIFEST.reset()
-    MANIFEST.open(tmp_path / "sent", str)
+    listed = in_a_journal()
     with pytest.raises(TryLater, match="Slack cannot be reached: ConnectError"):
         calls(f"http://127.0.0.1:{port}/api/").posts.chat_postMessage(channel="C0NIGHTS", text="a")
-    (line,) = SentRequests(tmp_path / "sent").of("")
+    (line,), _ = listed()
     assert line.to.endswith(f":{port}/api/{POST}")
 
 
@@ -88,12 +101,11 @@ def test_the_library_holds_no_token_and_logs_no_text(team, caplog, capfd):
 
 
 @pytest.mark.parametrize("address", ["slack.example/api", "ftp://x/", "http://slack.example/", "/"])
-def test_what_is_no_private_address_is_sent_nothing(address, tmp_path):
-    MANIFEST.reset()
-    MANIFEST.open(tmp_path / "sent", str)
+def test_what_is_no_private_address_is_sent_nothing(address):
+    listed = in_a_journal()
     with pytest.raises(GiveUp, match="SLACK_API_URL has to begin with https://"):
         calls(address).posts.chat_postMessage(channel="C0NIGHTS", text="a")
-    assert SentRequests(tmp_path / "sent").of("") == ()
+    assert listed() == ((), [])
 
 
 # -- by which way

@@ -1,28 +1,37 @@
 import lzma
 import os
-from pathlib import Path
 
 import pytest
+from analysis_shapes import OPENING, answer, asks, says
+from core.report_fixture import NOW, complete
+from journal_runs import JournalRuns
+from twins.reading import MemoryModel
 
-from nightwatch_core.adapters.stores import state_folder as bundle_files
-from nightwatch_core.adapters.stores.state_folder import BundleFiles, read_bundle
+from nightwatch_core.adapters.stores import bundle_files
+from nightwatch_core.adapters.stores.bundle_files import read_bundle, write_bundle
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.replay.record import name_of
-
-BUNDLES = Path(__file__).resolve().parents[2] / "bundles"
-DAY = 86_400
+from nightwatch_core.journal.decisions import Writes
+from nightwatch_core.journal.pieces import name_of
+from nightwatch_core.journal.sealing import SCHEMA, Begun, sealed, write_begun, write_decisions
+from nightwatch_core.journal.writer import Journal
 
 
 @pytest.fixture
 def whole():
-    """The lines of a night's bundle."""
-    packed = (BUNDLES / "model.bundle").read_bytes().partition(b"\n")[2]
-    return lzma.decompress(packed).decode().split("\n")
+    """The lines of a night's bundle: a long report, and two turns of a model."""
+    night = JournalRuns()
+    model = night.model(MemoryModel([asks(("read_file", {"path": "a.py"})), says(answer())]))
+    for _ in range(2):
+        model.reply(OPENING, 5.0)
+    journal = Journal(night.files[0].extend)
+    write_begun(journal, Begun(night=complete().night), NOW, str)
+    write_decisions(journal, complete(), Writes(), NOW, str)
+    return sealed(night.journal)
 
 
 def write(folder, lines, root="", after=b""):
     path, name = folder / "a.bundle", root or name_of(lines[0])
-    head = f"NIGHTWATCH BUNDLE 1 {name}\n".encode()
+    head = f"NIGHTWATCH BUNDLE {SCHEMA} {name}\n".encode()
     path.write_bytes(head + lzma.compress("\n".join(lines).encode(), preset=0) + after)
     return path
 
@@ -73,34 +82,17 @@ def test_a_newer_schema_is_a_clear_sentence(tmp_path):
         read_bundle(path)
 
 
-@pytest.mark.parametrize("night", ["../../etc/passwd", "a/b", "", ".x", "a" * 200])
-def test_no_name_leaves_the_folder(night, tmp_path):
-    with pytest.raises(GiveUp, match="cannot name a night"):
-        BundleFiles(tmp_path).path(night)
-
-
-def test_a_journal_becomes_a_bundle_that_its_owner_alone_can_read(tmp_path):
-    files = BundleFiles(tmp_path / "bundles")
-    files.add("n1", ["R", "Pone"])
-    files.add("n1", ["Ptwo"])
-    assert list(files.journal("n1")) == ["R", "Pone", "Ptwo"]
-    journal = tmp_path / "bundles" / "n1.journal"
-    assert journal.stat().st_mode & 0o777 == 0o600
-    path = files.seal("n1", ["{}"], is_over=False)
+def test_a_bundle_is_whole_or_not_there_and_its_owners_alone(tmp_path, whole):
+    path = tmp_path / "out" / "a.bundle"
+    before = os.umask(0)
+    write_bundle(path, whole)
+    os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert journal.exists(), "a night that failed is taken up again"
-    files.seal("n1", ["{}"], is_over=True)
-    assert not journal.exists()
-
-
-def test_old_and_large_ones_go_the_oldest_first(tmp_path):
-    files = BundleFiles(tmp_path)
-    for day in range(6):
-        path = files.seal(f"n{day}", [f'"{day}"'], is_over=True)
-        os.utime(path, (day * DAY, day * DAY))
-    assert files.newest().name == "n5.bundle"
-    assert files.prune(days=4, now=5.5 * DAY) == 2
-    size = files.path("n5").stat().st_size
-    assert files.prune(days=4, room=2 * size, now=5.5 * DAY) == 2
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["n4.bundle", "n5.bundle"]
-    assert files.prune(days=4, now=-9 * DAY) == 0, "a clock that was set back deletes nothing"
+    read = read_bundle(path)
+    assert read.root == name_of(whole[0])
+    assert read.bytes == path.stat().st_size
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GiveUp, match="cannot be written"):
+        write_bundle(tmp_path / "file" / "a.bundle", whole)
+    with pytest.raises(GiveUp, match="cannot be read"):
+        read_bundle(tmp_path / "nowhere.bundle")

@@ -1,6 +1,13 @@
 import os
 
-from nightwatch_core.adapters.stores.state_folder import DAY, KEEPING, Pruned, free_space, prune
+from nightwatch_core.adapters.stores.state_folder import (
+    DAY,
+    JOURNAL_ROOM,
+    KEEPING,
+    Pruned,
+    free_space,
+    prune,
+)
 
 NOW = 1_800_000_000.0
 
@@ -23,7 +30,7 @@ def test_records_that_no_night_used_for_long_go_with_their_folders(tmp_path):
 
 def test_beyond_the_room_those_used_least_recently_go(tmp_path):
     kept = [record(tmp_path, f"code/shop/1a/read-{day}", day) for day in range(3)]
-    gone = [record(tmp_path, f"turns/night/{day}", day) for day in range(3, 6)]
+    gone = [record(tmp_path, f"runs/night/{day}", day) for day in range(3, 6)]
     assert prune(tmp_path, room=35, now=NOW) == Pruned(3, 3, 30, 30)
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
@@ -61,7 +68,7 @@ def test_maintenance_deletes_what_is_old_and_says_what_that_freed(tmp_path):
     kept.append(record(places["knowledge"], "errors/a.md", 900))
     kept.append(record(places["state"], "results/0123456789abcdef", 900))
     results = places["state"] / "results"
-    old["records"] = [record(results, "turns/night/1", 31)]
+    old["records"] = [record(results, "runs/night/1", 31)]
 
     told = free_space(places, results, dry=True, now=NOW)
     assert all(path.exists() for paths in old.values() for path in paths)
@@ -77,9 +84,26 @@ def test_maintenance_deletes_what_is_old_and_says_what_that_freed(tmp_path):
 def test_what_was_used_within_a_day_stays_beyond_the_room(tmp_path):
     """A run of one error holds no lock, and may use it."""
     places = {name: tmp_path for name in ("state", "sandbox", "knowledge")}
-    sparse = [record(tmp_path, f"transcripts/n/{n}.jsonl", n) for n in (0, 1, 2)]
-    for n, path in enumerate(sparse):
-        os.truncate(path, 2 * 2**30)
+    large = [record(tmp_path, f"journal/n{n}~1.jsonl.xz", n) for n in (0, 1, 2)]
+    for n, path in enumerate(large):
+        os.truncate(path, JOURNAL_ROOM)
         os.utime(path, (NOW - n * DAY, NOW - n * DAY))
-    freed = free_space(places, tmp_path / "results", dry=False, now=NOW)["transcripts"]
-    assert (freed.deleted, [path.exists() for path in sparse]) == (1, [True, True, False])
+    freed = free_space(places, tmp_path / "results", dry=False, now=NOW)["journals"]
+    assert (freed.deleted, [path.exists() for path in large]) == (1, [True, True, False])
+
+
+def test_journals_are_kept_a_month_and_the_oldest_go_where_room_is_short(tmp_path):
+    places = {name: tmp_path for name in ("state", "sandbox", "knowledge")}
+    ages = (29, 31, 3, 2)
+    old, gone, third, second = [record(tmp_path, f"journal/n{n}~1.jsonl.xz", n) for n in ages]
+    other = record(tmp_path, "journal/20261120T020000-7.jsonl", 4)  # what was sent outside nights
+
+    def freed(now=NOW):
+        free_space(places, tmp_path / "results", dry=False, now=now)
+        return [path.exists() for path in (old, gone, other, third, second)]
+
+    assert freed(NOW - 999 * DAY) == [True] * 5, "a clock that was set back deletes nothing"
+    assert freed() == [True, False, True, True, True]
+    os.truncate(third, JOURNAL_ROOM - 15)
+    os.utime(third, (NOW - 3 * DAY, NOW - 3 * DAY))
+    assert freed() == [False, False, False, True, True]

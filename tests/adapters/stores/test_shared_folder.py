@@ -123,10 +123,10 @@ def test_a_record_of_a_dead_worker_is_found_until_it_expires(url):
         twin = SimpleNamespace(get=own.get, put=own.__setitem__)
         return SharedRecords(twin, SharedFolder(url), at, timedelta(hours=20))
 
-    records(one, clock).put("turns/n1/a", "said\nso")
-    assert records({}, later).get("turns/n1/a") is None
-    assert records(other, clock).get("turns/n1/a") == "said\nso" == other["turns/n1/a"]
-    assert records(other, clock).get("turns/n1/b") is None
+    records(one, clock).put("talks/n1/a", "said\nso")
+    assert records({}, later).get("talks/n1/a") is None
+    assert records(other, clock).get("talks/n1/a") == "said\nso" == other["talks/n1/a"]
+    assert records(other, clock).get("talks/n1/b") is None
 
 
 @pytest.mark.needs("ordinary user")

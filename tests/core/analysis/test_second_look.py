@@ -1,11 +1,11 @@
 import pytest
 from analysis_shapes import FIX, allowance, analysed, analysis, answer, asks, case, says
 from core.lesson_shapes import lesson
+from journal_runs import JournalRuns
 from tables import tables_of
 from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis.loop import ending_text
-from nightwatch_core.analysis.model_wrappers import ResumableModel
 from nightwatch_core.analysis.second_look import (
     NOT_KEPT,
     Choice,
@@ -219,10 +219,11 @@ def test_too_little_for_a_new_conversation_continues_the_first():
 @pytest.mark.parametrize("killed", range(5))
 def test_a_night_that_is_taken_up_pays_no_turn_of_either_way_twice(weak, killed):
     script, records, asked = (READ, weak, READ, GOOD), MemoryRecords(), []
+    runs = JournalRuns()
 
     def night(may):
         remote = MemoryModel([lambda shown: paid(shown, may)], able=REMOTE)
-        return analysed(ResumableModel(remote, records, "turns/n1"), records=records)
+        return analysed(runs.model(remote), records=records)
 
     def paid(shown, may):
         if len(asked) == may:

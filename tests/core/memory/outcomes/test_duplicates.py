@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from core.report_fixture import analysis, empty, group
-from night_world import plain_night, worlds
+from night_world import worlds
 
 from nightwatch_core.memory.scoreboard import duplicate_rate
 from nightwatch_core.models.analysis import Ending
@@ -13,7 +13,6 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Scoreboard
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.report.facts import sentences
-from tasks.dependencies import using
 
 
 def quoting(*lines: str, number: int = 1, **changes: object):
@@ -80,9 +79,8 @@ def test_the_scoreboard_says_what_it_counts() -> None:
 @pytest.mark.parametrize(("compounds", "duplicates"), [(True, 0), (False, 2)])
 def test_over_nights_it_is_the_memory_that_saves_them(compounds, duplicates) -> None:
     world = worlds()
-    with using(world):
-        for _ in range(2):
-            plain_night(compound_enabled=compounds)
-            world.reading.clock.pass_by(timedelta(days=1).total_seconds())
+    for _ in range(2):
+        world.night(compound_enabled=compounds)
+        world.reading.clock.pass_by(timedelta(days=1).total_seconds())
     rate = duplicate_rate(world.publishing.nights.reports())
     assert (rate.analyses, rate.duplicates) == (2 + duplicates, duplicates)

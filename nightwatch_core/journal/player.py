@@ -7,13 +7,13 @@ from itertools import count
 from threading import local
 from typing import Any
 
+from nightwatch_core.journal.record import Record
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.proposals import receipt_for
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.ports import CodeReader, Nights
 from nightwatch_core.privacy.proxy import Ask, Member, passing, proxied
-from nightwatch_core.replay.record import Record
 
 _numbers = count(900_001)  # of issues and drafts that a replay publishes and the night did not
 

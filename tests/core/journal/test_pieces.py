@@ -3,7 +3,7 @@ import json
 import pytest
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.replay.record import Cutter, canonical, joined, name_of, reached, references
+from nightwatch_core.journal.pieces import Cutter, canonical, joined, name_of, reached, references
 
 
 def cut(value: object) -> tuple[str, dict[str, str]]:

@@ -1,8 +1,6 @@
 """The ports that a night reads and writes through."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nightwatch_core import ports
@@ -41,28 +39,15 @@ class PublishingPorts:
 
 
 @dataclass(frozen=True)
-class Dependencies:
-    """Both, as a test or a replay puts them in."""
+class Adapters:
+    """What stands behind the ports of a night, before anything is wrapped around it."""
 
-    reading: ReadingPorts
-    publishing: PublishingPorts
-    model_of: Callable[[str], ports.Model] | None = None  # by its name, instead of `reading.model`
-    recorded: bool = False  # whether a night over them leaves a bundle
-
-
-_replacement: ContextVar[Dependencies | None] = ContextVar("replacement", default=None)
-
-
-def replacement() -> Dependencies | None:
-    """Return what a test or a replay has put in; None otherwise."""
-    return _replacement.get()
-
-
-@contextmanager
-def using(dependencies: Dependencies) -> Iterator[Dependencies]:
-    """Run a block with other dependencies."""
-    token = _replacement.set(dependencies)
-    try:
-        yield dependencies
-    finally:
-        _replacement.reset(token)
+    reading: Callable[[], ReadingPorts]
+    publishing: Callable[[], PublishingPorts]
+    bare_code: Callable[[], ports.CodeHost]  # unmasked: for the files of drafts
+    few_files: Callable[[], ports.CodeHost]  # the code without cloning, where that can be
+    model_named: Callable[[str], ports.Model]
+    batches_named: Callable[[str], ports.BatchModel | None]
+    records: Callable[[], ports.Records]  # of this run, while it may be taken up
+    pause: Callable[[float], None]  # between two looks at a service, in seconds
+    is_recorded: bool = True  # whether a night over them leaves a journal

@@ -1,6 +1,6 @@
 from tables import tables_of
 
-from nightwatch_core.replay.decisions import counts, differences
+from nightwatch_core.journal.decisions import counts, differences
 
 TABLES = tables_of(__file__)
 

@@ -2,23 +2,29 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import pytest
+from analysis_shapes import OPENING, answer, asks, says
 from core.report_fixture import NOW, complete
-from twins.reading import MemoryClock, MemoryCode, MemoryHost
+from twins.reading import MemoryClock, MemoryCode, MemoryHost, MemoryModel
 
+from nightwatch_core.adapters.stores.traffic import Outgoing
 from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.journal.player import player
+from nightwatch_core.journal.questions import named_question
+from nightwatch_core.journal.reader import NightJournal, read_file
+from nightwatch_core.journal.record import Record
+from nightwatch_core.journal.recorder import Recorder
+from nightwatch_core.journal.sealing import Begun, bundle_of, sealed, write_begun, write_decisions
+from nightwatch_core.journal.writer import Journal
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.report import Bundle
-from nightwatch_core.ports import CodeHost, ErrorSource, Sandbox
+from nightwatch_core.models.conversation import Reply
+from nightwatch_core.models.journal import Bundle, RunHeader
+from nightwatch_core.ports import CodeHost, ErrorSource, Model, Sandbox
 from nightwatch_core.privacy.proxy import members
-from nightwatch_core.replay.player import player
-from nightwatch_core.replay.record import Record, name_of, named_question
-from nightwatch_core.replay.recorder import Recorder
-from nightwatch_core.replay.sealing import RUN, Run, opened, read_journal, sealed
 
 REPORT = complete()
 
@@ -54,27 +60,35 @@ def as_it_is(text: str) -> str:
     return text
 
 
-class Night:
-    """One night's journal, and the bundle that is made of it."""
+class Run:
+    """One run of a night: the lines of its journal, and the bundle of all runs so far."""
 
-    def __init__(self, scrub=as_it_is) -> None:
-        self.lines, self.scrub = [RUN], scrub
-        self.recorder = Recorder(scrub, self.lines.extend, MemoryClock())
+    def __init__(self, scrub=as_it_is, earlier=None, number=1) -> None:
+        self.earlier = earlier.files if earlier else []
+        self.lines, self.scrub, self.step = list[str](), scrub, ""
+        began = NOW + timedelta(hours=number)
+        self.journal = Journal(self.lines.extend, RunHeader(run=f"run {number}", began=began))
+        self.recorder = Recorder(self.journal, scrub, MemoryClock(began), lambda: self.step)
 
-    def recorded(self, port: type, inner: object, seam: str = "shelf"):
-        return self.recorder.recorded(port, seam, inner)
+    @property
+    def files(self) -> list[list[str]]:
+        return [*self.earlier, self.lines]
+
+    def recorded(self, port: type, inner: object, name: str = "shelf"):
+        return self.recorder.recorded(port, name, inner)
 
     def bundle(self) -> Bundle:
-        run = Run(NOW, NOW, "0", REPORT.night, REPORT.options, {}, ())
-        lines = sealed(read_journal(self.lines), run, REPORT, self.recorder.writes, self.scrub)
-        return opened(name_of(lines[0]), lines, 0)
+        at = self.recorder.clock.now()
+        write_begun(self.journal, Begun(night=REPORT.night), at, self.scrub)
+        write_decisions(self.journal, REPORT, self.recorder.writes, at, self.scrub)
+        return bundle_of(sealed(NightJournal(map(read_file, self.files))))
 
     def record(self) -> Record:
-        return Record(self.bundle(), self.scrub)
+        return Record(self.bundle(), self.scrub, lambda: self.step)
 
 
 def test_the_same_questions_have_the_same_answers_in_whatever_order():
-    night = Night()
+    night = Run()
     shelf = night.recorded(Shelf, Library())
     with ThreadPoolExecutor(4) as beside:
         told = dict(zip("abcdefgh", beside.map(shelf.book, "abcdefgh"), strict=True))
@@ -84,7 +98,7 @@ def test_the_same_questions_have_the_same_answers_in_whatever_order():
 
 
 def test_answers_to_one_question_come_in_their_order_and_the_last_one_stays():
-    night = Night()
+    night = Run()
     shelf = night.recorded(Shelf, Library("first", "then", "then", "then"))
     assert [shelf.book("a") for _ in range(4)] == ["first", "then", "then", "then"]
     again = player(Shelf, "shelf", night.record())
@@ -94,7 +108,7 @@ def test_answers_to_one_question_come_in_their_order_and_the_last_one_stays():
 
 
 def test_what_was_raised_is_raised_again_with_what_it_had_used():
-    night, trouble = Night(), TryLater("busy")
+    night, trouble = Run(), TryLater("busy")
     trouble.usage = Usage(calls=2, cost=0.5)
     shelf = night.recorded(Shelf, Library(trouble, None))
     with pytest.raises(TryLater):
@@ -107,8 +121,37 @@ def test_what_was_raised_is_raised_again_with_what_it_had_used():
     assert again.book("a") is None
 
 
+def test_a_conversation_goes_on_without_what_only_the_service_reads():
+    """No bundle has it, so that a replay asks its next question without it."""
+    read = asks(("read_file", {"path": "a.py"}))
+    turn = read.turn.model_copy(update={"opaque": "c2lnbmF0dXJl"})
+    said = [read.model_copy(update={"turn": turn}), says(answer())]
+
+    def ends(model: Model) -> Reply:
+        first = model.reply(OPENING, 5.0).turn
+        return model.reply(OPENING.model_copy(update={"turns": (*OPENING.turns, first)}), 5.0)
+
+    night = Run()
+    told = ends(night.recorded(Model, MemoryModel(said), "model@remote"))
+    assert ends(player(Model, "model@remote", night.record())) == told
+    assert "c2lnbmF0dXJl" not in "".join(night.bundle().pieces.values())
+
+
+def test_how_services_took_requests_is_no_answer_that_is_missing():
+    night = Run()
+    night.recorded(Shelf, Library()).book("a")
+    outgoing = Outgoing()
+    outgoing.begin(night.journal.add, as_it_is)
+    outgoing.sent("Slack", "POST", "https://slack.example/api", b"{}")
+    outgoing.outcome("Slack", "answered")
+    outgoing.outcome("Slack", "refused", "it is full")
+    manifest = night.bundle().manifest
+    assert [asked.name for asked in manifest.asked] == ["shelf.book"]
+    assert manifest.missing == ()
+
+
 def test_where_the_record_ends_it_says_so():
-    night = Night()
+    night = Run()
     night.recorded(Shelf, Library()).book("a")
     record = night.record()
     with pytest.raises(GiveUp, match="the record ends here"):
@@ -117,7 +160,7 @@ def test_where_the_record_ends_it_says_so():
 
 
 def test_of_a_stream_what_was_looked_at_is_written_down():
-    night = Night()
+    night = Run()
     books = night.recorded(Shelf, Library()).books()
     assert next(books) == "a"
     books.close()
@@ -125,13 +168,13 @@ def test_of_a_stream_what_was_looked_at_is_written_down():
 
 
 def test_a_set_is_the_same_question_in_every_process():
-    night = Night()
+    night = Run()
     night.recorded(Shelf, Library()).known(frozenset("abcdef"))
     assert player(Shelf, "shelf", night.record()).known(frozenset("fedcba")) == 6
 
 
 def test_code_is_known_by_its_commit_and_read_once():
-    night, files = Night(), {"a.py": "one\n", ".env": "SECRET=1\n"}
+    night, files = Run(), {"a.py": "one\n", ".env": "SECRET=1\n"}
     host = night.recorded(CodeHost, MemoryHost(MemoryCode(files)), "code")
     reader = host.reader(host.head())
     assert [reader.read_file("a.py") for _ in range(3)] == ["one\n"] * 3
@@ -146,7 +189,7 @@ def test_code_is_known_by_its_commit_and_read_once():
 
 
 def test_nothing_secret_is_written_down_and_masks_of_another_key_are_the_same_question():
-    night = Night(lambda text: text.replace("hunter2", "<secret-123456>"))
+    night = Run(lambda text: text.replace("hunter2", "<secret-123456>"))
     night.recorded(Shelf, Library("hunter2 it is")).book("of hunter2")
     assert "hunter2" not in "".join(night.lines)
     record = Record(night.bundle(), lambda text: text.replace("hunter2", "<secret-999999>"))
@@ -154,13 +197,11 @@ def test_nothing_secret_is_written_down_and_masks_of_another_key_are_the_same_qu
 
 
 def test_a_run_that_takes_a_night_up_completes_what_a_killed_one_wrote():
-    night = Night()
+    night = Run()
     shelf = night.recorded(Shelf, Library("a of the first run", "b of the first run"))
     shelf.book("a"), shelf.book("b")
-    torn = night.lines[-1][: len(night.lines[-1]) // 2]
-    second = Night()
-    second.lines = [*night.lines, torn, RUN]
-    second.recorder = Recorder(as_it_is, second.lines.extend, MemoryClock())
+    night.lines.append(night.lines[-1][: len(night.lines[-1]) // 2])
+    second = Run(earlier=night, number=2)
     second.recorded(Shelf, Library("b of the second run")).book("b")
     again = player(Shelf, "shelf", second.record())
     assert (again.book("a"), again.book("b")) == ("a of the first run", "b of the second run")
@@ -173,10 +214,39 @@ def test_a_full_disk_costs_the_bundle_and_not_the_answer():
     def full(_: list[str]) -> None:
         raise OSError(28, "No space left on device")
 
-    recorder = Recorder(as_it_is, full, MemoryClock())
+    recorder = Recorder(Journal(full), as_it_is, MemoryClock())
     shelf = recorder.recorded(Shelf, "shelf", Library())
     assert shelf.book("a") == "a/1"
-    assert "No space left" in recorder.lost
+    assert "No space left" in recorder.journal.lost
+
+
+def test_a_question_that_a_retry_did_not_ask_again_is_answered_as_in_the_first_run():
+    """A step whose result Prefect had kept asks nothing; what others ask is told apart by step."""
+    first = Run()
+    shelf = first.recorded(Shelf, Library("before", "after"))
+    first.step = "recall"
+    shelf.book("index")
+    first.step = "keep lessons"
+    shelf.book("index")
+    retry = Run(earlier=first, number=2)
+    retry.step = "keep lessons"
+    retry.recorded(Shelf, Library("after the retry")).book("index")
+    record = retry.record()
+    again = player(Shelf, "shelf", record)
+    retry.step = "recall"
+    assert again.book("index") == "before"
+    retry.step = "keep lessons"
+    assert again.book("index") == "after the retry"
+
+
+def test_two_processes_of_a_run_are_one_row_of_events():
+    night, worker = Run(), Run()
+    night.recorded(Shelf, Library()).book("a")
+    worker.recorded(Shelf, Library()).book("b")
+    night.earlier = [worker.lines]
+    again = player(Shelf, "shelf", night.record())
+    assert (again.book("a"), again.book("b")) == ("a/1", "b/1")
+    assert night.bundle().manifest.runs == 1
 
 
 def test_moments_do_not_make_another_question():
