@@ -31,7 +31,7 @@ test: $(VENV)/.developing ## lint, types, import contracts, tests (under 3 minut
 		$(QUIET) $(BIN)/pytest -q -n 3 --dist loadgroup -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 25 minutes)
-	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow --durations=10
+	$(QUIET) $(BIN)/pytest -q -n 3 --dist loadgroup -m slow --durations=10
 
 faults: $(VENV)/.developing ## every way in which a call of a service can break, a night each (15 idle minutes); ONLY='slack.*500' picks
 	$(QUIET) $(BIN)/python tests/connected/fault_matrix.py $(if $(ONLY),--only "$(ONLY)")
