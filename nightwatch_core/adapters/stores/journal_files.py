@@ -160,6 +160,8 @@ def lines_of(path: Path) -> Iterator[str]:
         if path.name.endswith(PACKED):
             unpacking = lzma.LZMADecompressor(memlimit=MEMORY)
             content = unpacking.decompress(content, TEXT)
+            if not unpacking.eof:
+                log.warning("%s is cut: only its beginning is read", path.name)
     except (OSError, lzma.LZMAError) as trouble:
         log.warning("%s cannot be read: %s", path.name, trouble)
         return

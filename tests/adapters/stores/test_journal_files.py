@@ -157,3 +157,15 @@ def test_lines_of_nobody_are_counted(tmp_path):
         file.write(b'E{"at": "2026\nE[]\n\xff\nZzzz\nP\xc3\xa4\nE' + json.dumps({}).encode())
     journal = JournalFiles(tmp_path).read("n1")
     assert (len(journal.events), journal.torn) == (1, 5)
+
+
+def test_a_packed_file_that_is_cut_is_said_to_be(tmp_path, caplog):
+    file = JournalFile(tmp_path, "n1")
+    file.write([f"line {number}" for number in range(20_000)])
+    file.pack()
+    (packed,) = tmp_path.glob("*.xz")
+    assert len(list(lines_of(packed))) == 20_000
+    assert not caplog.text
+    packed.write_bytes(packed.read_bytes()[:-200])
+    assert len(list(lines_of(packed))) < 20_000
+    assert "is cut: only its beginning is read" in caplog.text
